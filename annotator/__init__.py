@@ -1,0 +1,1 @@
+"""Annotator: blind labelling of items in the browser, over labels.db alone."""

@@ -1,0 +1,1 @@
+"""Generation: the user-turn probe, its conversations, answers and turns, and their store."""

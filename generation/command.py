@@ -1,0 +1,52 @@
+"""What the four commands share: a default act, the study option, and one-line failures."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+from click_default_group import DefaultGroup
+
+from generation.study import Study
+from rubrics import InputError
+
+INPUT_WRONG = 1
+INTERRUPTED = 130
+
+
+class Verb(DefaultGroup):
+    """A command group whose bare call is its main act.
+
+    An InputError ends in one line on stderr and exit code 1, an interrupt in exit code 130.
+    """
+
+    def main(self, *args: Any, standalone_mode: bool = True, **kwargs: Any) -> Any:
+        if not standalone_mode:
+            return super().main(*args, standalone_mode=False, **kwargs)
+        try:
+            result = super().main(*args, standalone_mode=False, **kwargs)
+        except click.ClickException as error:
+            error.show()
+            sys.exit(error.exit_code)
+        except InputError as error:
+            click.echo(f"error: {error}", err=True)
+            sys.exit(INPUT_WRONG)
+        except (KeyboardInterrupt, click.Abort):
+            click.echo("interrupted", err=True)
+            sys.exit(INTERRUPTED)
+        sys.exit(result if isinstance(result, int) else 0)
+
+
+def study_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--study FOLDER` (default ./study) and hand the command a Study."""
+    return click.option(
+        "--study",
+        type=click.Path(file_okay=False, path_type=Path),
+        default=Path("study"),
+        envvar="FOLLOWUPEVAL_STUDY",
+        show_default="./study",
+        show_envvar=True,
+        callback=lambda _context, _parameter, folder: Study(folder),
+        help="The study's folder.",
+    )(command)

@@ -1,0 +1,96 @@
+"""Opening a store: pragmas, migrations, and SQLite's refusals as one clear line."""
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from sqlite_utils import Database, Migrations
+
+from rubrics import InputError
+
+BUSY_TIMEOUT_MS = 10_000
+
+
+def open_database(
+    path: Path,
+    migration_sets: Sequence[Migrations],
+    *,
+    durable: bool = False,
+    create: bool = False,
+) -> Database:
+    """Open the SQLite store at `path`, brought up to the newest schema of `migration_sets`.
+
+    `durable` waits for the disk at every commit (people's labels); without it WAL may lose the
+    last commits on power loss, never on a crash of the program. The connection may be used from
+    several threads if the caller serialises them.
+
+    Raises InputError when the file is missing (unless `create`), is not a database, cannot be
+    written, or holds migrations that this version does not know.
+    """
+    if not create and not path.exists():
+        raise InputError(f"{path} does not exist; make a study first: generate example")
+    with readable_refusals(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        try:
+            connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
+            connection.execute("PRAGMA foreign_keys=ON")
+            database = Database(connection, strict=True)
+            for migrations in migration_sets:
+                _refuse_newer(database, migrations, path)
+                if migrations.pending(database):
+                    migrations.apply(database)
+        except BaseException:
+            connection.close()
+            raise
+    return database
+
+
+@contextlib.contextmanager
+def immediate(database: Database) -> Iterator[None]:
+    """One write transaction that takes SQLite's write lock before it reads."""
+    database.conn.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        database.conn.execute("COMMIT")
+    except BaseException:
+        database.rollback()
+        raise
+
+
+@contextlib.contextmanager
+def readable_refusals(path: Path) -> Iterator[None]:
+    """Turn SQLite's and the file system's refusals into an InputError that names the file."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise InputError(f"{path}: {_advice(error)}") from error
+    except OSError as error:
+        raise InputError(f"{error.filename or path}: {error.strerror}") from error
+
+
+def _advice(error: sqlite3.DatabaseError) -> str:
+    message = str(error)
+    hints = {
+        "readonly": "make the folder and the file writable, or copy the study elsewhere",
+        "unable to open": "the folder must exist and be writable",
+        "full": "free some disk space and run the command again; nothing was half-written",
+        "locked": "another program holds the file; close it and run the command again",
+        "not a database": "expected an SQLite file made by followupeval",
+    }
+    hint = next((hint for part, hint in hints.items() if part in message), None)
+    return f"{message}; {hint}" if hint else message
+
+
+def _refuse_newer(database: Database, migrations: Migrations, path: Path) -> None:
+    known = {migration.name for migration in migrations.pending(database)}
+    known |= {migration.name for migration in migrations._migrations}
+    unknown = [m.name for m in migrations.applied(database) if m.name not in known]
+    if unknown:
+        raise InputError(
+            f"{path} was written by a newer followupeval (it has {unknown[-1]!r}); "
+            "upgrade: pip install -U followupeval"
+        )

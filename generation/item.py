@@ -1,0 +1,46 @@
+"""What is judged and labelled: one item is (q, a, u), q being a conversation that ends in q."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from rubrics import fingerprint
+
+
+@dataclass(frozen=True)
+class Message:
+    """One chat message of a conversation."""
+
+    role: str
+    content: str
+
+    def as_dict(self) -> dict[str, str]:
+        return {"role": self.role, "content": self.content}
+
+
+@dataclass(frozen=True)
+class Item:
+    """A conversation that ends in q, the answer a and the user turn u, as judge and people see it.
+
+    >>> Item((Message("user", "2+2?"),), "4", "Why?").hash[:15]
+    'sha256:28b94ea3'
+    """
+
+    messages: tuple[Message, ...]
+    answer: str
+    turn: str
+
+    @property
+    def hash(self) -> str:
+        """Fingerprint of exactly the text that is judged and labelled, and of nothing else."""
+        return fingerprint(
+            {
+                "messages": [message.as_dict() for message in self.messages],
+                "answer": self.answer,
+                "turn": self.turn,
+            }
+        )
+
+
+def messages_from(rows: list[dict[str, Any]]) -> tuple[Message, ...]:
+    """Messages from their stored JSON form."""
+    return tuple(Message(row["role"], row["content"]) for row in rows)

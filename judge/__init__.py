@@ -1,0 +1,1 @@
+"""Judge: labels stored turns with a judge prompt or the lexical baseline; calibrates it."""

@@ -1,0 +1,1 @@
+"""Calibration: the only place where human labels and judgments meet."""

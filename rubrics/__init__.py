@@ -1,0 +1,27 @@
+"""Rubrics: what the seven categories mean, as versioned data with a small loader."""
+
+from rubrics.errors import InputError
+from rubrics.fingerprint import canonical_json, fingerprint, short
+from rubrics.rubric import (
+    Category,
+    Example,
+    Rubric,
+    available_versions,
+    latest_version,
+    load_rubric,
+    parse_rubric,
+)
+
+__all__ = [
+    "Category",
+    "Example",
+    "InputError",
+    "Rubric",
+    "available_versions",
+    "canonical_json",
+    "fingerprint",
+    "latest_version",
+    "load_rubric",
+    "parse_rubric",
+    "short",
+]

@@ -1,0 +1,169 @@
+"""Rubrics: one immutable TOML file per version, read into frozen dataclasses."""
+
+import tomllib
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from rubrics.errors import InputError
+from rubrics.fingerprint import fingerprint
+
+CATEGORY_COUNT = 7  # FOLLOWUPEVAL labels a turn with one of seven categories (arXiv 2604.02315)
+
+
+@dataclass(frozen=True)
+class Example:
+    """One boundary case of a category, written for the rubric; it is nobody's annotation."""
+
+    q: str
+    a: str
+    u: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Category:
+    """One nominal class. `sigma` is 1 for a genuine follow-up; `key` is its keyboard shortcut."""
+
+    id: str
+    name: str
+    sigma: int
+    key: str
+    definition: str
+    decision_rules: tuple[str, ...] = ()
+    examples: tuple[Example, ...] = ()
+
+
+@dataclass(frozen=True)
+class Rubric:
+    """One version of the label definitions that annotators and judge read.
+
+    `text` is the TOML source as it was read, `hash` the fingerprint of its parsed content, so
+    that a change of layout or comments is no change of the rubric.
+    """
+
+    version: str
+    changed: str
+    why: str
+    instructions: str
+    precedence: tuple[str, ...]
+    categories: tuple[Category, ...]
+    text: str
+    hash: str
+
+    @property
+    def category_ids(self) -> tuple[str, ...]:
+        return tuple(category.id for category in self.categories)
+
+    def category(self, category_id: str) -> Category:
+        """The category with this id.
+
+        Raises InputError when the rubric has none, naming the ids that it has.
+        """
+        for category in self.categories:
+            if category.id == category_id:
+                return category
+        raise InputError(
+            f"unknown category {category_id!r}: rubric {self.version} has "
+            f"{', '.join(self.category_ids)}"
+        )
+
+
+def available_versions() -> tuple[str, ...]:
+    """Versions of the packaged rubrics, oldest first."""
+    names = [path.name for path in resources.files("rubrics").iterdir()]
+    stems = [name.removesuffix(".toml") for name in names if name.endswith(".toml")]
+    return tuple(sorted(stems, key=lambda stem: (len(stem), stem)))
+
+
+def latest_version() -> str:
+    return available_versions()[-1]
+
+
+def load_rubric(version: str) -> Rubric:
+    """The packaged rubric of this version.
+
+    Raises InputError for an unknown version, naming the known ones.
+    """
+    known = available_versions()
+    if version not in known:
+        raise InputError(f"unknown rubric {version!r}: the versions are {', '.join(known)}")
+    text = (resources.files("rubrics") / f"{version}.toml").read_text(encoding="utf-8")
+    rubric = parse_rubric(text, source=f"rubrics/{version}.toml")
+    if rubric.version != version:
+        raise InputError(f"rubrics/{version}.toml says version {rubric.version!r}")
+    return rubric
+
+
+def parse_rubric(text: str, *, source: str) -> Rubric:
+    """Read a rubric from TOML; `source` names the file in messages.
+
+    Raises InputError on TOML that does not parse, unknown or missing keys, duplicate ids or
+    shortcut keys, another number of categories than seven, or not exactly one with sigma = 1.
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{source}: not TOML: {error}") from None
+    _check_keys(data, {"version", "changed", "why", "instructions", "categories"},
+                {"precedence"}, source)
+    categories = tuple(
+        _category(entry, f"{source}: category {position}")
+        for position, entry in enumerate(data["categories"], start=1)
+    )
+    _check_categories(categories, source)
+    return Rubric(
+        version=data["version"],
+        changed=data["changed"],
+        why=data["why"],
+        instructions=data["instructions"].strip(),
+        precedence=tuple(data.get("precedence", ())),
+        categories=categories,
+        text=text,
+        hash=fingerprint(data),
+    )
+
+
+def _category(entry: dict[str, Any], where: str) -> Category:
+    _check_keys(entry, {"id", "name", "sigma", "key", "definition"},
+                {"decision_rules", "examples"}, where)
+    for position, example in enumerate(entry.get("examples", ()), start=1):
+        _check_keys(example, {"q", "a", "u", "why"}, set(), f"{where}, example {position}")
+    if entry["sigma"] not in (0, 1):
+        raise InputError(f"{where}: sigma is {entry['sigma']!r}, expected 0 or 1")
+    return Category(
+        id=entry["id"],
+        name=entry["name"],
+        sigma=entry["sigma"],
+        key=entry["key"],
+        definition=entry["definition"].strip(),
+        decision_rules=tuple(rule.strip() for rule in entry.get("decision_rules", ())),
+        examples=tuple(Example(**example) for example in entry.get("examples", ())),
+    )
+
+
+def _check_keys(
+    entry: dict[str, Any], required: set[str], optional: set[str], where: str
+) -> None:
+    missing = sorted(required - entry.keys())
+    unknown = sorted(entry.keys() - required - optional)
+    if missing:
+        raise InputError(f"{where}: missing {', '.join(missing)}")
+    if unknown:
+        allowed = ", ".join(sorted(required | optional))
+        raise InputError(f"{where}: unknown key {', '.join(unknown)}; the keys are {allowed}")
+
+
+def _check_categories(categories: tuple[Category, ...], source: str) -> None:
+    if len(categories) != CATEGORY_COUNT:
+        raise InputError(f"{source}: {len(categories)} categories, expected {CATEGORY_COUNT}")
+    for field in ("id", "name", "key"):
+        values = [getattr(category, field) for category in categories]
+        doubled = sorted({value for value in values if values.count(value) > 1})
+        if doubled:
+            raise InputError(f"{source}: duplicate {field} {', '.join(doubled)}")
+    genuine = [category.id for category in categories if category.sigma == 1]
+    if len(genuine) != 1:
+        raise InputError(
+            f"{source}: sigma = 1 for {', '.join(genuine) or 'no category'}, expected exactly one"
+        )
