@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rubrics import InputError, Rubric
+from rubrics import Rubric, fingerprint
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,13 @@ class Judge:
     rubric_version: str
     prompt_hash: str
 
-    def __post_init__(self) -> None:
-        if not self.model:
-            raise InputError("a judge needs a model name")
+    @property
+    def judge_id(self) -> str:
+        return fingerprint(
+            {
+                "model": self.model,
+                "parameters": self.parameters,
+                "rubric_version": self.rubric_version,
+                "prompt_hash": self.prompt_hash,
+            }
+        )

@@ -24,7 +24,6 @@ def m001_judgments(db: Database) -> None:
         ) STRICT""",
         """CREATE TABLE judges (
             judge_id TEXT PRIMARY KEY,
-            name TEXT NOT NULL,
             model TEXT NOT NULL,
             parameters TEXT NOT NULL CHECK (json_valid(parameters)),
             rubric_version TEXT NOT NULL,

@@ -1,0 +1,94 @@
+"""labels.db: opening it, and putting blind items and rubric texts into it."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from annotator.migrations import annotator_migrations
+from generation.database import immediate, open_database
+from generation.item import Item, messages_from
+from rubrics import InputError, Rubric, canonical_json, parse_rubric
+
+DEFAULT_SEED = 20260402
+
+
+@dataclass(frozen=True)
+class BlindItem:
+    """An item as annotators get it: the text and an id that says nothing."""
+
+    item_id: str
+    item: Item
+
+
+def open_labels(path: Path, *, create: bool = False) -> Database:
+    """labels.db, waiting for the disk at every commit; raises InputError if it cannot be opened."""
+    if not create and not path.exists():
+        raise InputError(f"{path} does not exist; choose items to label first: calibrate sample")
+    return open_database(path, (annotator_migrations,), durable=True, create=create)
+
+
+def add_items(database: Database, items: Iterable[BlindItem], *, seed: int) -> None:
+    """Add blind items; those already there stay as they are. The first seed is kept."""
+    with immediate(database):
+        database["settings"].insert({"name": "seed", "value": str(seed)}, ignore=True)
+        for blind in items:
+            database["items"].insert(
+                {
+                    "item_id": blind.item_id,
+                    "messages": canonical_json([m.as_dict() for m in blind.item.messages]),
+                    "answer": blind.item.answer,
+                    "turn": blind.item.turn,
+                },
+                ignore=True,
+            )
+
+
+def blind_items(database: Database) -> dict[str, Item]:
+    """Every item by its opaque id, ordered by id."""
+    rows = database["items"].rows_where(order_by="item_id")
+    return {
+        row["item_id"]: Item(messages_from(json.loads(row["messages"])), row["answer"], row["turn"])
+        for row in rows
+    }
+
+
+def study_seed(database: Database) -> int:
+    row = database.conn.execute("SELECT value FROM settings WHERE name = 'seed'").fetchone()
+    return int(row[0]) if row else DEFAULT_SEED
+
+
+def record_rubric(database: Database, rubric: Rubric) -> None:
+    """Keep the text of a rubric at its first use.
+
+    Raises InputError when the version was used before with other content: labels made under one
+    text must never be read as made under another.
+    """
+    known = database.conn.execute(
+        "SELECT hash FROM rubrics WHERE version = ?", [rubric.version]
+    ).fetchone()
+    if known and known[0] != rubric.hash:
+        raise InputError(
+            f"rubric {rubric.version} has changed since it was first used here "
+            f"({known[0][:15]}…, now {rubric.hash[:15]}…); give the new text a new version"
+        )
+    if not known:
+        database["rubrics"].insert(
+            {
+                "version": rubric.version,
+                "hash": rubric.hash,
+                "text": rubric.text,
+                "first_used_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            }
+        )
+
+
+def recorded_rubric(database: Database, version: str) -> Rubric | None:
+    """The rubric as it was when annotators first used it, or None if they never did."""
+    row = database.conn.execute(
+        "SELECT text FROM rubrics WHERE version = ?", [version]
+    ).fetchone()
+    return parse_rubric(row[0], source=f"labels.db, rubric {version}") if row else None
