@@ -1,6 +1,7 @@
 """What a person said of an item: one annotation event, and the current ones by fold."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from sqlite_utils import Database
 
@@ -22,9 +23,31 @@ class Annotation:
     saved_at: str
 
 
+def append_event(database: Database, **event: Any) -> int:
+    """Store one event (the fields of `Annotation` but event_id and kind, plus its nonce).
+
+    Returns the event's id, which is the receipt that the annotator sees.
+    """
+    kind = "skip" if event["skip_reason"] else "label"
+    return int(database["events"].insert({**event, "kind": kind}).last_pk)
+
+
 def current_annotations(database: Database, rubric_version: str) -> list[Annotation]:
     """The latest event of every (item, annotator) under a rubric version, in order of saving."""
     return _read(database, "current_events", "rubric_version = ?", [rubric_version])
+
+
+def current_annotation(
+    database: Database, annotator: str, item_id: str, rubric_version: str
+) -> Annotation | None:
+    """The latest event of one annotator on one item under a rubric version."""
+    rows = database["events"].rows_where(
+        "annotator = ? AND rubric_version = ? AND item_id = ?",
+        [annotator, rubric_version, item_id],
+        order_by="event_id DESC",
+        limit=1,
+    )
+    return next(map(_annotation, rows), None)
 
 
 def annotation_history(database: Database) -> list[Annotation]:
@@ -36,19 +59,20 @@ def _read(
     database: Database, table: str, where: str | None, parameters: list[str]
 ) -> list[Annotation]:
     rows = database[table].rows_where(where, parameters, order_by="event_id")
-    return [
-        Annotation(
-            event_id=row["event_id"],
-            annotator=row["annotator"],
-            item_id=row["item_id"],
-            rubric_version=row["rubric_version"],
-            kind=row["kind"],
-            category=row["category"],
-            skip_reason=row["skip_reason"],
-            confidence=row["confidence"],
-            note=row["note"],
-            flagged=bool(row["flagged"]),
-            saved_at=row["saved_at"],
-        )
-        for row in rows
-    ]
+    return [_annotation(row) for row in rows]
+
+
+def _annotation(row: dict[str, Any]) -> Annotation:
+    return Annotation(
+        event_id=row["event_id"],
+        annotator=row["annotator"],
+        item_id=row["item_id"],
+        rubric_version=row["rubric_version"],
+        kind=row["kind"],
+        category=row["category"],
+        skip_reason=row["skip_reason"],
+        confidence=row["confidence"],
+        note=row["note"],
+        flagged=bool(row["flagged"]),
+        saved_at=row["saved_at"],
+    )

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from sqlite_utils import Database
 
@@ -49,11 +50,16 @@ def add_items(database: Database, items: Iterable[BlindItem], *, seed: int) -> N
 
 def blind_items(database: Database) -> dict[str, Item]:
     """Every item by its opaque id, ordered by id."""
-    rows = database["items"].rows_where(order_by="item_id")
-    return {
-        row["item_id"]: Item(messages_from(json.loads(row["messages"])), row["answer"], row["turn"])
-        for row in rows
-    }
+    return {row["item_id"]: _item(row) for row in database["items"].rows_where(order_by="item_id")}
+
+
+def blind_item(database: Database, item_id: str) -> BlindItem:
+    """One item by its id; raises NotFoundError (sqlite-utils) if there is none."""
+    return BlindItem(item_id, _item(database["items"].get(item_id)))
+
+
+def item_ids(database: Database) -> list[str]:
+    return [row[0] for row in database.conn.execute("SELECT item_id FROM items")]
 
 
 def study_seed(database: Database) -> int:
@@ -88,7 +94,9 @@ def record_rubric(database: Database, rubric: Rubric) -> None:
 
 def recorded_rubric(database: Database, version: str) -> Rubric | None:
     """The rubric as it was when annotators first used it, or None if they never did."""
-    row = database.conn.execute(
-        "SELECT text FROM rubrics WHERE version = ?", [version]
-    ).fetchone()
+    row = database.conn.execute("SELECT text FROM rubrics WHERE version = ?", [version]).fetchone()
     return parse_rubric(row[0], source=f"labels.db, rubric {version}") if row else None
+
+
+def _item(row: dict[str, Any]) -> Item:
+    return Item(messages_from(json.loads(row["messages"])), row["answer"], row["turn"])

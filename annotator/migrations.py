@@ -33,13 +33,16 @@ def m001_blind_labels(db: Database) -> None:
             annotator TEXT PRIMARY KEY,
             first_seen_at TEXT NOT NULL
         ) STRICT""",
+        # What was put before whom, and after which event: a save is checked against it.
         """CREATE TABLE displays (
             nonce TEXT PRIMARY KEY,
             annotator TEXT NOT NULL REFERENCES annotators,
             item_id TEXT NOT NULL REFERENCES items,
             rubric_version TEXT NOT NULL REFERENCES rubrics (version),
+            last_event_id INTEGER,
             shown_at TEXT NOT NULL
         ) STRICT""",
+        "CREATE INDEX displays_by_annotator ON displays (annotator, rubric_version)",
         """CREATE TABLE drafts (
             annotator TEXT NOT NULL REFERENCES annotators,
             item_id TEXT NOT NULL REFERENCES items,
@@ -47,13 +50,6 @@ def m001_blind_labels(db: Database) -> None:
             content TEXT NOT NULL CHECK (json_valid(content)),
             saved_at TEXT NOT NULL,
             PRIMARY KEY (annotator, item_id, rubric_version)
-        ) STRICT""",
-        # Where each annotator is, so that a reload or a restart comes back to the same item.
-        """CREATE TABLE positions (
-            annotator TEXT NOT NULL REFERENCES annotators,
-            rubric_version TEXT NOT NULL REFERENCES rubrics (version),
-            item_id TEXT NOT NULL REFERENCES items,
-            PRIMARY KEY (annotator, rubric_version)
         ) STRICT""",
         # One event per nonce: sending the same save twice stores it once.
         """CREATE TABLE events (

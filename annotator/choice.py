@@ -1,0 +1,71 @@
+"""What an annotator fills in for an item: category, confidence, note and flag."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from annotator.annotation import Annotation
+from rubrics import InputError, Rubric
+
+CONFIDENCES = ("sure", "fairly sure", "guessing")
+SKIP_REASONS = (
+    "I do not read this language",
+    "I cannot judge the subject",
+    "Two categories fit equally well",
+    "The text upsets me",
+    "The page shows it wrongly",
+)
+NOTE_LIMIT = 10_000  # characters
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the annotator has filled in so far."""
+
+    category: str | None = None
+    confidence: str | None = None
+    note: str = ""
+    flagged: bool = False
+
+
+def choice_of(saved: Annotation | None) -> Choice:
+    """The choice behind a saved annotation; an empty one where there is none."""
+    if saved is None:
+        return Choice()
+    return Choice(saved.category, saved.confidence, saved.note, saved.flagged)
+
+
+def choice_from(fields: dict[str, Any]) -> Choice:
+    """A choice from what a page sent; raises InputError when a field has another type."""
+    choice = Choice(
+        category=fields.get("category"),
+        confidence=fields.get("confidence"),
+        note=fields.get("note", ""),
+        flagged=fields.get("flagged", False),
+    )
+    well_typed = (
+        isinstance(choice.category, str | None)
+        and isinstance(choice.confidence, str | None)
+        and isinstance(choice.note, str)
+        and isinstance(choice.flagged, bool)
+    )
+    if not well_typed:
+        raise InputError("the page sent a field of another type than expected; reload it")
+    return choice
+
+
+def fault(choice: Choice, rubric: Rubric) -> str | None:
+    """Why this choice cannot be stored under the rubric, or None if it can."""
+    if choice.category is not None and choice.category not in rubric.category_ids:
+        return f"rubric {rubric.version} has no category {choice.category!r:.80}"
+    if choice.confidence not in (None, *CONFIDENCES):
+        return f"the confidence {choice.confidence!r:.80} is not on the list"
+    if len(choice.note) > NOTE_LIMIT:
+        return f"the note has {len(choice.note):,} characters, at most {NOTE_LIMIT:,} are kept"
+    if _unstorable(choice.note):
+        return "the note holds a character that cannot be stored; retype it"
+    return None
+
+
+def _unstorable(text: str) -> bool:
+    """NUL ends text early in SQLite tools; a lone surrogate has no UTF-8 form."""
+    return "\x00" in text or any(0xD800 <= ord(character) <= 0xDFFF for character in text)
