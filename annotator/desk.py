@@ -9,7 +9,7 @@ from sqlite_utils import Database
 
 from annotator.choice import choice_from
 from annotator.session import LabellingSession, Reply
-from annotator.view import item_view, reply_view
+from annotator.view import reply_view
 from rubrics import InputError, Rubric
 
 
@@ -68,9 +68,7 @@ class Desk:
 
     def rendered_view(self, data: Any) -> dict[str, Any]:
         """The displayed item as Markdown and LaTeX would have it."""
-        with self._lock:
-            shown = self._session.displayed_item(_text(data, "nonce"))
-        return {"parts": item_view(shown.item, rendered=True) if shown else []}
+        return self._answer(lambda: self._session.displayed(_text(data, "nonce")))
 
     def _name(self, data: Any) -> str:
         return self._annotator or _text(data, "annotator")
@@ -78,7 +76,8 @@ class Desk:
     def _answer(self, act: Callable[[], Reply]) -> dict[str, Any]:
         try:
             with self._lock:
-                return reply_view(act())
+                reply = act()
+            return reply_view(reply)
         except InputError as error:
             message = f"{error}"
         except (KeyError, TypeError, AttributeError):

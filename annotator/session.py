@@ -21,6 +21,7 @@ from annotator.labels import BlindItem, blind_item, item_ids, recorded_rubric, s
 from annotator.name import checked_name
 from annotator.worklist import work_list
 from generation.database import immediate
+from generation.item import Item
 from rubrics import Rubric
 
 
@@ -47,15 +48,16 @@ class Screen:
 class Reply:
     """The answer to an act. A refusal stored nothing; its message says why and what to do.
 
-    `screen` None leaves the page as it is.
+    `screen` None leaves the page as it is; `rendered` asks for the rendered view of an item.
     """
 
     message: str
     refused: bool = False
     screen: Screen | None = None
+    rendered: Item | None = None
 
 
-OUT_OF_DATE = Reply("Not saved: this page is out of date. Copy your note, then reload.", True)
+OUT_OF_DATE = Reply("Not saved: this page is out of date. Copy your note, then reload it.", True)
 
 
 class LabellingSession:
@@ -128,10 +130,12 @@ class LabellingSession:
         skipped = (i for i, event in enumerate(saved) if event and event.kind == "skip")
         return Reply("", screen=self._show(annotator, next(skipped, len(order) - 1)))
 
-    def displayed_item(self, nonce: str) -> BlindItem | None:
-        """The item that was shown under this nonce."""
+    def displayed(self, nonce: str) -> Reply:
+        """The item of a display again, to be shown rendered."""
         display = find_display(self._db, nonce)
-        return blind_item(self._db, display.item_id) if display else None
+        if display is None:
+            return OUT_OF_DATE
+        return Reply("", rendered=blind_item(self._db, display.item_id).item)
 
     def _store(self, nonce: str, item_id: str, choice: Choice, *, skip_reason: str | None) -> Reply:
         display = find_display(self._db, nonce)

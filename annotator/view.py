@@ -15,11 +15,14 @@ FOLD_LINES = 24
 
 def reply_view(reply: Reply) -> dict[str, Any]:
     """The JSON of a reply; `screen` is None where the page stays as it is."""
-    return {
+    view = {
         "message": reply.message,
         "refused": reply.refused,
         "screen": screen_view(reply.screen) if reply.screen else None,
     }
+    if reply.rendered:
+        view["parts"] = item_view(reply.rendered, rendered=True)
+    return view
 
 
 def screen_view(screen: Screen) -> dict[str, Any]:

