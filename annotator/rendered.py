@@ -26,16 +26,19 @@ _MATH_TAGS = {
 def rendered_html(text: str) -> str:
     """Markdown with $LaTeX$ as HTML of a closed list of tags, without links, images or styles.
 
-    HTML in the text is shown as text. A formula that does not parse is shown as its source.
+    HTML in the text is shown as text. A formula that does not parse is shown as its source, and
+    a text of which rendering would leave nothing stays verbatim.
     """
+    verbatim = f"<pre>{verbatim_html(text)}</pre>"
     if len(text) > RENDER_LIMIT:
-        return f"<pre>{verbatim_html(text)}</pre>"
-    return nh3.clean(
+        return verbatim
+    rendered = nh3.clean(
         _markdown().render(text),
         tags=_TEXT_TAGS | _MATH_TAGS,
         attributes={"math": {"display"}, "ol": {"start"}},
         link_rel=None,
     )
+    return rendered if rendered.strip() else verbatim
 
 
 @cache

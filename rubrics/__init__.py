@@ -1,5 +1,6 @@
 """Rubrics: what the seven categories mean, as versioned data with a small loader."""
 
+from rubrics.diff import RubricDiff, diff_rubrics, render_diff
 from rubrics.errors import InputError
 from rubrics.fingerprint import canonical_json, fingerprint, short
 from rubrics.rubric import (
@@ -17,11 +18,14 @@ __all__ = [
     "Example",
     "InputError",
     "Rubric",
+    "RubricDiff",
     "available_versions",
     "canonical_json",
+    "diff_rubrics",
     "fingerprint",
     "latest_version",
     "load_rubric",
     "parse_rubric",
+    "render_diff",
     "short",
 ]

@@ -1,7 +1,8 @@
 """Rubrics: one immutable TOML file per version, read into frozen dataclasses."""
 
+import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import resources
 from typing import Any
 
@@ -9,6 +10,8 @@ from rubrics.errors import InputError
 from rubrics.fingerprint import fingerprint
 
 CATEGORY_COUNT = 7  # FOLLOWUPEVAL labels a turn with one of seven categories (arXiv 2604.02315)
+ID = r"[a-z][a-z0-9_]*"  # what judges answer and reports print: nothing to normalise or escape
+KEY = r"[a-z0-9]"  # typed without Shift or any other modifier
 
 
 @dataclass(frozen=True)
@@ -98,53 +101,101 @@ def load_rubric(version: str) -> Rubric:
 def parse_rubric(text: str, *, source: str) -> Rubric:
     """Read a rubric from TOML; `source` names the file in messages.
 
-    Raises InputError on TOML that does not parse, unknown or missing keys, duplicate ids or
-    shortcut keys, another number of categories than seven, or not exactly one with sigma = 1.
+    Raises InputError on TOML that does not parse, unknown or missing keys, a value of the wrong
+    type or empty, an id or shortcut key that cannot serve as one, duplicate ids, names, shortcut
+    keys or rules, another number of categories than seven, or not exactly one with sigma = 1.
     """
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{source}: not TOML: {error}") from None
-    _check_keys(data, {"version", "changed", "why", "instructions", "categories"},
-                {"precedence"}, source)
+    _check_keys(
+        data, {"version", "changed", "why", "instructions", "categories"}, {"precedence"}, source
+    )
+    prose = {
+        field: _text(data, field, source) for field in ("version", "changed", "why", "instructions")
+    }
+    precedence = _texts(data, "precedence", source)
     categories = tuple(
         _category(entry, f"{source}: category {position}")
-        for position, entry in enumerate(data["categories"], start=1)
+        for position, entry in enumerate(_tables(data, "categories", source), start=1)
     )
     _check_categories(categories, source)
+    content = {**prose, "precedence": precedence, "categories": [asdict(c) for c in categories]}
     return Rubric(
-        version=data["version"],
-        changed=data["changed"],
-        why=data["why"],
-        instructions=data["instructions"].strip(),
-        precedence=tuple(data.get("precedence", ())),
-        categories=categories,
-        text=text,
-        hash=fingerprint(data),
+        **prose, precedence=precedence, categories=categories, text=text, hash=fingerprint(content)
     )
 
 
 def _category(entry: dict[str, Any], where: str) -> Category:
-    _check_keys(entry, {"id", "name", "sigma", "key", "definition"},
-                {"decision_rules", "examples"}, where)
-    for position, example in enumerate(entry.get("examples", ()), start=1):
-        _check_keys(example, {"q", "a", "u", "why"}, set(), f"{where}, example {position}")
-    if entry["sigma"] not in (0, 1):
-        raise InputError(f"{where}: sigma is {entry['sigma']!r}, expected 0 or 1")
+    _check_keys(
+        entry, {"id", "name", "sigma", "key", "definition"}, {"decision_rules", "examples"}, where
+    )
+    sigma = entry["sigma"]
+    if type(sigma) is not int or sigma not in (0, 1):  # True and 1.0 equal 1, yet are not meant
+        raise InputError(f"{where}: sigma is {sigma!r}, expected 0 or 1")
     return Category(
-        id=entry["id"],
-        name=entry["name"],
-        sigma=entry["sigma"],
-        key=entry["key"],
-        definition=entry["definition"].strip(),
-        decision_rules=tuple(rule.strip() for rule in entry.get("decision_rules", ())),
-        examples=tuple(Example(**example) for example in entry.get("examples", ())),
+        id=_word(entry, "id", where, ID, "lower-case letters, digits and _"),
+        name=_text(entry, "name", where),
+        sigma=sigma,
+        key=_word(entry, "key", where, KEY, "one digit or lower-case letter, in quotes"),
+        definition=_text(entry, "definition", where),
+        decision_rules=_texts(entry, "decision_rules", where),
+        examples=tuple(
+            _example(example, f"{where}, example {position}")
+            for position, example in enumerate(_tables(entry, "examples", where), start=1)
+        ),
     )
 
 
-def _check_keys(
-    entry: dict[str, Any], required: set[str], optional: set[str], where: str
-) -> None:
+def _example(entry: dict[str, Any], where: str) -> Example:
+    _check_keys(entry, {"q", "a", "u", "why"}, set(), where)
+    # q, a and u stay as they are: an empty turn or a blank at its end may be the point.
+    material = {field: _string(entry, field, where) for field in ("q", "a", "u")}
+    return Example(**material, why=_text(entry, "why", where))
+
+
+def _string(entry: dict[str, Any], key: str, where: str) -> str:
+    if not isinstance(entry[key], str):
+        raise InputError(f"{where}: {key} is {entry[key]!r}, expected text in quotes")
+    return entry[key]
+
+
+def _text(entry: dict[str, Any], key: str, where: str) -> str:
+    text = _string(entry, key, where).strip()
+    if not text:
+        raise InputError(f"{where}: {key} is empty, expected text")
+    return text
+
+
+def _word(entry: dict[str, Any], key: str, where: str, pattern: str, expected: str) -> str:
+    word = _string(entry, key, where)
+    if not re.fullmatch(pattern, word):
+        raise InputError(f"{where}: {key} is {word!r}, expected {expected}")
+    return word
+
+
+def _texts(entry: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
+    texts = tuple(text.strip() for text in _list(entry, key, str, "texts in quotes", where))
+    if "" in texts:
+        raise InputError(f"{where}: {key} holds an empty text")
+    if doubled := [text for text in texts if texts.count(text) > 1]:
+        raise InputError(f"{where}: {key} holds {doubled[0]!r} twice")
+    return texts
+
+
+def _tables(entry: dict[str, Any], key: str, where: str) -> list[dict[str, Any]]:
+    return _list(entry, key, dict, "tables", where)
+
+
+def _list(entry: dict[str, Any], key: str, kind: type, kinds: str, where: str) -> list[Any]:
+    values = entry.get(key, [])
+    if not isinstance(values, list) or not all(isinstance(value, kind) for value in values):
+        raise InputError(f"{where}: {key} is not a list of {kinds}")
+    return values
+
+
+def _check_keys(entry: dict[str, Any], required: set[str], optional: set[str], where: str) -> None:
     missing = sorted(required - entry.keys())
     unknown = sorted(entry.keys() - required - optional)
     if missing:

@@ -117,7 +117,9 @@ function partElement(part, isRendered) {
   text.dir = "auto";
   text.innerHTML = part.html;
   article.append(heading, text);
-  if (part.characters === 0) text.classList.add("empty");
+  if (!text.textContent.trim()) {
+    text.dataset.hint = part.characters ? `(white space only: ${part.characters})` : "(no characters at all)";
+  }
   if (part.long) {
     const button = document.createElement("button");
     button.type = "button";

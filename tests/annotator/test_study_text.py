@@ -69,6 +69,11 @@ def test_thinking_and_template_tokens_survive_rendering():
         assert part in shown
 
 
+def test_what_rendering_would_lose_whole_stays_verbatim():
+    assert rendered_html(" \t\n") == "<pre> \t\n</pre>"
+    assert rendered_html("[a]: b") == "<pre>[a]: b</pre>"
+
+
 def test_a_very_long_text_is_left_verbatim():
     text = "**x** " * (RENDER_LIMIT // 5)
     assert rendered_html(text) == f"<pre>{text}</pre>"

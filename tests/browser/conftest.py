@@ -1,0 +1,185 @@
+"""A served study and a real Chromium; every page must stay free of errors and foreign requests."""
+
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
+from sqlite_utils import Database
+
+from annotator.annotation import Annotation, annotation_history
+from annotator.labels import BlindItem, add_items, open_labels
+from generation.item import Item, Message
+
+PLAIN_TRIPLES = tuple((f"question {n}", f"answer {n}", f"turn {n}") for n in range(6))
+ANNOTATE = Path(sys.executable).with_name("annotate")
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def browser():
+    executable = shutil.which("chromium")
+    assert executable, "the browser tests need Chromium: run make test, which installs it"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=CHROMIUM_FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def new_page(browser):
+    """Open pages that fail the test on script errors, dialogs or requests to other hosts."""
+    contexts, faults = [], []
+
+    def watch(page: Page) -> None:
+        page.on("pageerror", lambda error: faults.append(f"script error: {error}"))
+        page.on("dialog", lambda dialog: (faults.append(dialog.message), dialog.dismiss()))
+        page.on(
+            "request",
+            lambda request: (
+                None
+                if request.url.startswith(("http://127.0.0.1:", "data:", "blob:"))
+                else faults.append(f"foreign request: {request.url}")
+            ),
+        )
+
+    def open_page(url: str, **options) -> Page:
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(30_000)
+        watch(page)
+        page.goto(url)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+class Server:
+    """A running `annotate`; `url` is the address that it printed."""
+
+    def __init__(self, folder: Path, *options: str, port: int = 7890) -> None:
+        self.folder = folder
+        self.process = subprocess.Popen(
+            [ANNOTATE, "--study", folder, "--port", str(port), *options],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        line = self.process.stdout.readline()  # comes once the page is served
+        assert "http://" in line, f"annotate did not start: {line!r}"
+        self.url = line.split(" at ")[1].split()[0]
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rsplit(":", 1)[1])
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+@pytest.fixture
+def serve():
+    servers = []
+
+    @contextmanager
+    def start(folder: Path, *options: str, port: int = 7890):
+        server = Server(folder, *options, port=port)
+        servers.append(server)
+        try:
+            yield server
+        finally:
+            server.kill()
+
+    yield start
+    for server in servers:
+        server.kill()
+
+
+def write_labels(folder: Path, triples) -> Path:
+    """Write a labels.db of the given (q, a, u) texts; returns the study's folder."""
+    database = open_labels(folder / "labels.db", create=True)
+    items = [
+        BlindItem(f"{n:012x}", Item((Message("user", q),), a, u))
+        for n, (q, a, u) in enumerate(triples)
+    ]
+    add_items(database, items, seed=7)
+    database.close()
+    return folder
+
+
+@pytest.fixture
+def make_labels(tmp_path):
+    return lambda triples: write_labels(tmp_path, triples)
+
+
+@pytest.fixture
+def plain_study(make_labels):
+    return make_labels(PLAIN_TRIPLES)
+
+
+@pytest.fixture(scope="session")
+def desks(tmp_path_factory):
+    """One server per set of triples, for all tests that leave it standing."""
+    servers = {}
+
+    def server_of(triples: tuple) -> Server:
+        if triples not in servers:
+            folder = write_labels(tmp_path_factory.mktemp("shared"), triples)
+            servers[triples] = Server(folder, port=7880)
+        return servers[triples]
+
+    yield server_of
+    for server in servers.values():
+        server.kill()
+
+
+@pytest.fixture
+def desk_with(desks, request):
+    """A desk over the given triples, under a name that no other test uses."""
+    databases = []
+
+    def sit_down(triples: tuple) -> Desk:
+        server = desks(triples)
+        name = f"ann {abs(hash(request.node.nodeid)) % 10**9}"
+        database = open_labels(server.folder / "labels.db")
+        databases.append(database)
+        return Desk(f"{server.url}?annotator={quote(name)}", name, database)
+
+    yield sit_down
+    for database in databases:
+        database.close()
+
+
+@pytest.fixture
+def desk(desk_with):
+    return desk_with(PLAIN_TRIPLES)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Where one annotator labels, and what the store holds of it."""
+
+    url: str
+    annotator: str
+    database: Database
+
+    def history(self) -> list[Annotation]:
+        return [e for e in annotation_history(self.database) if e.annotator == self.annotator]

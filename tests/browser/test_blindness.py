@@ -1,0 +1,108 @@
+"""What an annotator's browser and server process can see: the text of items, and nothing else."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from labelling_page import label, shown_turn, status
+
+from annotator.choice import Choice
+from annotator.labels import open_labels, record_rubric
+from annotator.session import LabellingSession
+from rubrics import load_rubric
+
+pytestmark = pytest.mark.browser
+BIN = Path(sys.executable).parent
+
+
+@pytest.fixture
+def judged_study(tmp_path):
+    """The example study with judgments, and another person's label and note."""
+    for command in (["generate", "example"], ["judge"], ["calibrate", "sample"]):
+        subprocess.run([BIN / command[0], *command[1:]], cwd=tmp_path, check=True)
+    folder = tmp_path / "study"
+    database = open_labels(folder / "labels.db")
+    record_rubric(database, load_rubric("v3"))
+    session = LabellingSession(database, load_rubric("v3"))
+    screen = session.open("ben the other")
+    while screen.shown:
+        choice = Choice("malformed", "guessing", "note of ben")
+        screen = session.save(screen.nonce, screen.shown.item_id, choice).screen
+    database.close()
+    return folder
+
+
+def hidden_facts(folder: Path) -> set[str]:
+    """Every identifier, model, data set, hash and rationale that the owner's store holds."""
+    store = sqlite3.connect(folder / "pipeline.db")
+    queries = (
+        "SELECT item_hash FROM turns",
+        "SELECT turn_id FROM turns",
+        "SELECT model FROM turns WHERE model IS NOT NULL",
+        "SELECT conversation_id FROM conversations",
+        "SELECT dataset FROM conversations",
+        "SELECT rationale FROM judgments",
+        "SELECT judge_id FROM judges",
+        "SELECT model FROM judges",
+        "SELECT setting FROM turns",
+        "SELECT sample_id FROM samples",
+    )
+    found = {row[0] for query in queries for row in store.execute(query)}
+    return found | {"note of ben", "ben the other", "pipeline.db"}
+
+
+def test_the_page_its_traffic_and_its_storage_hold_no_hidden_fact(judged_study, serve, new_page):
+    replies = []
+    with serve(judged_study, "--annotator", "ann") as server:
+        page = new_page("about:blank")
+        page.on("response", lambda reply: replies.append(reply) if readable(reply) else None)
+        page.goto(server.url)
+        shown_turn(page)
+        label(page, "1")
+        page.get_by_label("Rendered view").check()
+        page.locator(".as-rendered").first.wait_for()
+        page.get_by_label("Note").fill("a note of my own")
+        status(page, "Draft kept")
+        evidence = {reply.url: reply.text() for reply in replies}
+        evidence["storage"] = page.evaluate(
+            "() => JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])"
+        )
+        for path in ("/config", "/gradio_api/info"):
+            evidence[path] = page.request.get(server.url + path).text()
+        open_files = {
+            Path(os.readlink(entry)).name
+            for entry in Path(f"/proc/{server.process.pid}/fd").iterdir()
+        }
+    assert {"/config", "/gradio_api/component_server/"} <= {urlsplit(url).path for url in evidence}
+    leaked = {
+        (fact, url)
+        for fact in hidden_facts(judged_study)
+        for url, text in evidence.items()
+        if fact in text
+    }
+    assert leaked == set()
+    assert "a note of my own" not in evidence["storage"]
+    assert "labels.db" in open_files
+    assert "pipeline.db" not in open_files
+
+
+def readable(reply) -> bool:
+    """Replies with text of ours; the event stream never ends and cannot be read."""
+    kind = reply.headers.get("content-type", "")
+    return "json" in kind or "html" in kind or "text/plain" in kind
+
+
+def test_gradio_keeps_no_history_of_texts_and_labels(desk, new_page):
+    page = new_page(desk.url)
+    turn = shown_turn(page)
+    label(page, "2")
+    stored = page.evaluate("() => JSON.stringify({...localStorage, ...sessionStorage})")
+    assert turn not in stored
+    assert "previous_turn_restate" not in stored
+    address = desk.url.split("?")[0]
+    for path in ("/gradio_api/runs", "/monitoring"):
+        assert page.request.get(address + path).status >= 400
