@@ -20,7 +20,7 @@ PORTS_TRIED = 20
 TITLE = "Label user turns · followupeval"
 # Whatever the texts hold, the browser asks no other host for anything.
 _POLICY = (
-    '<meta http-equiv="Content-Security-Policy" content="default-src \'self\' \'unsafe-inline\' '
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'self' 'unsafe-inline' "
     "'unsafe-eval' data: blob:; form-action 'self'\">"
 )
 

@@ -10,7 +10,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from annotator.migrations import annotator_migrations
-from generation.database import immediate, open_database
+from generation.database import immediate, keep, open_database
 from generation.item import Item, messages_from
 from rubrics import InputError, Rubric, canonical_json, parse_rubric
 
@@ -35,16 +35,17 @@ def open_labels(path: Path, *, create: bool = False) -> Database:
 def add_items(database: Database, items: Iterable[BlindItem], *, seed: int) -> None:
     """Add blind items; those already there stay as they are. The first seed is kept."""
     with immediate(database):
-        database["settings"].insert({"name": "seed", "value": str(seed)}, ignore=True)
+        keep(database, "settings", {"name": "seed", "value": str(seed)})
         for blind in items:
-            database["items"].insert(
+            keep(
+                database,
+                "items",
                 {
                     "item_id": blind.item_id,
                     "messages": canonical_json([m.as_dict() for m in blind.item.messages]),
                     "answer": blind.item.answer,
                     "turn": blind.item.turn,
                 },
-                ignore=True,
             )
 
 

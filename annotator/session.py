@@ -20,7 +20,7 @@ from annotator.display import (
 from annotator.labels import BlindItem, blind_item, item_ids, recorded_rubric, study_seed
 from annotator.name import checked_name
 from annotator.worklist import work_list
-from generation.database import immediate
+from generation.database import immediate, keep
 from generation.item import Item
 from rubrics import Rubric
 
@@ -74,7 +74,7 @@ class LabellingSession:
         Raises InputError for a name that cannot be used.
         """
         annotator = checked_name(name)
-        self._db["annotators"].insert({"annotator": annotator, "first_seen_at": now()}, ignore=True)
+        keep(self._db, "annotators", {"annotator": annotator, "first_seen_at": now()})
         order = self._order(annotator)
         last = last_display(self._db, annotator, self._rubric.version)
         start = order.index(last.item_id) if last else 0

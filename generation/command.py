@@ -1,5 +1,6 @@
 """What the four commands share: a default act, the study option, and one-line failures."""
 
+import sqlite3
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 import click
 from click_default_group import DefaultGroup
 
-from generation.study import Study
+from generation.study import DEFAULT_FOLDER, Study
 from rubrics import InputError
 
 INPUT_WRONG = 1
@@ -18,7 +19,8 @@ INTERRUPTED = 130
 class Verb(DefaultGroup):
     """A command group whose bare call is its main act.
 
-    An InputError ends in one line on stderr and exit code 1, an interrupt in exit code 130.
+    An InputError, or a store that the machine does not let us write, ends in one line on stderr
+    and exit code 1, an interrupt in exit code 130.
     """
 
     def main(self, *args: Any, standalone_mode: bool = True, **kwargs: Any) -> Any:
@@ -32,6 +34,18 @@ class Verb(DefaultGroup):
         except InputError as error:
             click.echo(f"error: {error}", err=True)
             sys.exit(INPUT_WRONG)
+        except sqlite3.DatabaseError as error:
+            from generation.database import storage_refusal  # sqlite_utils is slow to import
+
+            refusal = storage_refusal(error)
+            if refusal is None:
+                raise
+            click.echo(f"error: the study cannot be written: {refusal}", err=True)
+            sys.exit(INPUT_WRONG)
+        except OSError as error:  # such as a full disk behind a redirected result
+            where = f"{error.filename}: " if error.filename else ""
+            click.echo(f"error: {where}{error.strerror}", err=True)
+            sys.exit(INPUT_WRONG)
         except (KeyboardInterrupt, click.Abort):
             click.echo("interrupted", err=True)
             sys.exit(INTERRUPTED)
@@ -43,7 +57,7 @@ def study_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--study",
         type=click.Path(file_okay=False, path_type=Path),
-        default=Path("study"),
+        default=DEFAULT_FOLDER,
         envvar="FOLLOWUPEVAL_STUDY",
         show_default="./study",
         show_envvar=True,

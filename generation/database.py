@@ -4,6 +4,7 @@ import contextlib
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from sqlite_utils import Database, Migrations
 
@@ -61,28 +62,44 @@ def immediate(database: Database) -> Iterator[None]:
         raise
 
 
+def keep(database: Database, table: str, row: dict[str, Any]) -> bool:
+    """Insert a row unless its key is taken already; says whether it is new.
+
+    Not INSERT OR IGNORE: that would also drop, in silence, a row that a CHECK or NOT NULL refuses.
+    """
+    names = ", ".join(row)
+    places = ", ".join(f":{name}" for name in row)
+    cursor = database.conn.execute(
+        f"INSERT INTO {table} ({names}) VALUES ({places}) ON CONFLICT DO NOTHING", row
+    )
+    return cursor.rowcount > 0
+
+
 @contextlib.contextmanager
 def readable_refusals(path: Path) -> Iterator[None]:
     """Turn SQLite's and the file system's refusals into an InputError that names the file."""
     try:
         yield
     except sqlite3.DatabaseError as error:
-        raise InputError(f"{path}: {_advice(error)}") from error
+        raise InputError(f"{path}: {storage_refusal(error) or error}") from error
     except OSError as error:
         raise InputError(f"{error.filename or path}: {error.strerror}") from error
 
 
-def _advice(error: sqlite3.DatabaseError) -> str:
+def storage_refusal(error: sqlite3.DatabaseError) -> str | None:
+    """The message and what to do, where the machine refuses; None for a defect of ours."""
     message = str(error)
     hints = {
         "readonly": "make the folder and the file writable, or copy the study elsewhere",
         "unable to open": "the folder must exist and be writable",
-        "full": "free some disk space and run the command again; nothing was half-written",
+        "disk is full": "free some disk space and run the command again; nothing was half-written",
         "locked": "another program holds the file; close it and run the command again",
+        "disk I/O error": "see whether the disk works and has room, then run the command again",
+        "malformed": "the file is damaged; put a copy of the study in its place",
         "not a database": "expected an SQLite file made by followupeval",
     }
     hint = next((hint for part, hint in hints.items() if part in message), None)
-    return f"{message}; {hint}" if hint else message
+    return f"{message}; {hint}" if hint else None
 
 
 def _refuse_newer(database: Database, migrations: Migrations, path: Path) -> None:

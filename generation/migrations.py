@@ -40,7 +40,7 @@ def m001_probe(db: Database) -> None:
             seed INTEGER,
             text TEXT NOT NULL,
             text_raw TEXT,
-            token_ids TEXT CHECK (json_valid(token_ids)),
+            token_ids TEXT CHECK (token_ids IS NULL OR json_valid(token_ids)),
             finish_reason TEXT,
             stop_token_id INTEGER
         ) STRICT"""
@@ -59,7 +59,7 @@ def m001_probe(db: Database) -> None:
             seed INTEGER,
             text TEXT NOT NULL,
             text_raw TEXT,
-            token_ids TEXT CHECK (json_valid(token_ids)),
+            token_ids TEXT CHECK (token_ids IS NULL OR json_valid(token_ids)),
             prompt_token_hash TEXT,
             finish_reason TEXT,
             stop_token_id INTEGER,

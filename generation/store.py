@@ -4,11 +4,14 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from sqlite_utils import Database
 
+from generation.database import keep, open_database
 from generation.item import Item, Message, messages_from
+from generation.migrations import generation_migrations
 from rubrics import canonical_json, fingerprint
 
 
@@ -121,6 +124,11 @@ class Added:
     known: int
 
 
+def open_turns(path: Path) -> "TurnStore":
+    """The turn store at `path`, made when it is missing; raises InputError if it cannot be."""
+    return TurnStore(open_database(path, (generation_migrations,), create=True))
+
+
 class TurnStore:
     """Reads and writes the generation tables of an open pipeline.db."""
 
@@ -131,27 +139,28 @@ class TurnStore:
         """Store turns with all that they rest on, in one transaction; equal rows once."""
         new = known = 0
         with self._db.atomic():
-            self._db["runs"].insert(
+            keep(
+                self._db,
+                "runs",
                 {
                     "run_id": run.run_id,
                     "kind": run.kind,
                     "provenance": canonical_json(run.provenance),
                     "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
                 },
-                ignore=True,
             )
             for turn in turns:
-                before = self._db.conn.total_changes
-                self._insert(run.run_id, turn)
-                if self._db.conn.total_changes > before:
+                if self._keep_turn(run.run_id, turn):
                     new += 1
                 else:
                     known += 1
         return Added(new, known)
 
-    def _insert(self, run_id: str, turn: Turn) -> None:
+    def _keep_turn(self, run_id: str, turn: Turn) -> bool:
         answer, conversation = turn.answer, turn.answer.conversation
-        self._db["conversations"].insert(
+        keep(
+            self._db,
+            "conversations",
             {
                 "conversation_id": conversation.conversation_id,
                 "dataset": conversation.dataset,
@@ -159,28 +168,33 @@ class TurnStore:
                 "messages": canonical_json([m.as_dict() for m in conversation.messages]),
                 "meta": canonical_json(conversation.meta),
             },
-            ignore=True,
         )
-        self._db["answers"].insert(
-            _row(answer, drop=("conversation",))
-            | {
+        keep(
+            self._db,
+            "answers",
+            {
                 "answer_id": answer.answer_id,
                 "conversation_id": conversation.conversation_id,
                 "run_id": run_id,
-            },
-            ignore=True,
+            }
+            | _row(answer, drop=("conversation",)),
         )
-        self._db["turns"].insert(
-            _row(turn, drop=("answer",))
-            | {
-                "turn_id": turn.turn_id,
-                "answer_id": answer.answer_id,
-                "run_id": run_id,
-                "item_hash": turn.item.hash,
-                "meta": canonical_json(turn.meta),
-            },
-            ignore=True,
+        return keep(
+            self._db,
+            "turns",
+            {"turn_id": turn.turn_id, "answer_id": answer.answer_id, "run_id": run_id}
+            | _row(turn, drop=("answer",))
+            | {"item_hash": turn.item.hash, "meta": canonical_json(turn.meta)},
         )
+
+    def turns_by_conversation(self, run_id: str) -> dict[str, int]:
+        """How many turns of each conversation a run has stored."""
+        rows = self._db.conn.execute(
+            """SELECT conversation_id, count(*) FROM turns JOIN answers USING (answer_id)
+               WHERE turns.run_id = ? GROUP BY conversation_id""",
+            [run_id],
+        )
+        return dict(rows.fetchall())
 
     def count_turns(self) -> int:
         return self._db["turns"].count

@@ -1,7 +1,10 @@
 """A study is a folder with two stores: pipeline.db for the owner, labels.db for the annotators."""
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
+
+DEFAULT_FOLDER = Path("study")
 
 
 @dataclass(frozen=True)
@@ -9,6 +12,11 @@ class Study:
     """Where a study keeps its files. The labelling page opens `labels` alone."""
 
     folder: Path
+
+    @property
+    def option(self) -> str:
+        """What a command line needs to name this study again, with a blank before it."""
+        return "" if self.folder == DEFAULT_FOLDER else f" --study {shlex.quote(str(self.folder))}"
 
     @property
     def pipeline(self) -> Path:

@@ -5,14 +5,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from sqlite_utils import Database
 
-from generation.database import open_database
+from generation.database import immediate, keep, open_database
 from generation.migrations import generation_migrations
 from judge.judgment import Judge, Judgment
 from judge.migrations import judge_migrations
-from rubrics import canonical_json, fingerprint
+from rubrics import InputError, canonical_json, fingerprint, short
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,16 @@ class JudgmentStore:
         self._db = database
 
     def add_judge(self, judge: Judge, prompt: JudgePrompt) -> str:
-        """Record the judge and its prompt at first use; returns the judge's id."""
+        """Record the judge and its prompt at first use; returns the judge's id.
+
+        Raises InputError when this study knows the rubric's version with another content.
+        """
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        with self._db.atomic():
-            self._db["judge_prompts"].insert(
+        with immediate(self._db):
+            self._refuse_drift(prompt)
+            keep(
+                self._db,
+                "judge_prompts",
                 {
                     "prompt_hash": prompt.prompt_hash,
                     "template": prompt.template,
@@ -67,9 +74,10 @@ class JudgmentStore:
                     "text": prompt.text,
                     "first_used_at": now,
                 },
-                ignore=True,
             )
-            self._db["judges"].insert(
+            keep(
+                self._db,
+                "judges",
                 {
                     "judge_id": judge.judge_id,
                     "model": judge.model,
@@ -78,7 +86,6 @@ class JudgmentStore:
                     "prompt_hash": judge.prompt_hash,
                     "first_used_at": now,
                 },
-                ignore=True,
             )
         return judge.judge_id
 
@@ -88,26 +95,59 @@ class JudgmentStore:
         """Store one verdict; each is committed by itself, so that none is lost once paid for."""
         self.add_judgments(judge_id, [(item_hash, judgment)], run_index=run_index)
 
+    def _refuse_drift(self, prompt: JudgePrompt) -> None:
+        drifted = self._db["judge_prompts"].count_where(
+            "rubric_version = ? AND rubric_hash != ?", [prompt.rubric_version, prompt.rubric_hash]
+        )
+        if drifted:
+            raise InputError(
+                f"rubric {prompt.rubric_version} is not what it was when this study first used it "
+                f"(now {short(prompt.rubric_hash)}); a rubric is never edited: give the changed "
+                "text a new version"
+            )
+
     def add_judgments(
         self, judge_id: str, judgments: Iterable[tuple[str, Judgment]], *, run_index: int = 0
     ) -> None:
-        """Store (item hash, judgment) pairs in one transaction."""
+        """Store (item hash, judgment) pairs in one transaction.
+
+        An item that this judge has judged already keeps its first verdict: of two runs at once
+        the slower one adds nothing.
+        """
         now = datetime.now(UTC).isoformat(timespec="seconds")
         with self._db.atomic():
-            self._db["judgments"].insert_all(
-                {
-                    "judge_id": judge_id,
-                    "item_hash": item_hash,
-                    "run_index": run_index,
-                    "label": judgment.label,
-                    "sigma": judgment.sigma,
-                    "rationale": judgment.rationale,
-                    "invalid_reason": judgment.invalid_reason,
-                    "raw": judgment.raw,
-                    "judged_at": now,
-                }
-                for item_hash, judgment in judgments
-            )
+            for item_hash, judgment in judgments:
+                keep(
+                    self._db,
+                    "judgments",
+                    {
+                        "judge_id": judge_id,
+                        "item_hash": item_hash,
+                        "run_index": run_index,
+                        "label": judgment.label,
+                        "sigma": judgment.sigma,
+                        "rationale": judgment.rationale,
+                        "invalid_reason": judgment.invalid_reason,
+                        "raw": judgment.raw,
+                        "judged_at": now,
+                    },
+                )
+
+    def add_export(
+        self, export_hash: str, folder: Path, judge_id: str, calibration: dict[str, Any]
+    ) -> None:
+        """Record an export at its first writing."""
+        keep(
+            self._db,
+            "exports",
+            {
+                "export_hash": export_hash,
+                "folder": str(folder),
+                "judge_id": judge_id,
+                "calibration": canonical_json(calibration),
+                "exported_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            },
+        )
 
     def judges(self, rubric_version: str) -> list[StoredJudge]:
         """Judges of a rubric version, the one whose latest judgment is newest last."""
@@ -118,19 +158,14 @@ class JudgmentStore:
                ORDER BY max(judgments.judgment_id), judge_id""",
             [rubric_version],
         )
-        return [
-            StoredJudge(
-                row["judge_id"],
-                Judge(
-                    row["model"],
-                    json.loads(row["parameters"]),
-                    row["rubric_version"],
-                    row["prompt_hash"],
-                ),
-                row["judged"],
-            )
-            for row in rows
-        ]
+        return [StoredJudge(row["judge_id"], _judge(row), row["judged"]) for row in rows]
+
+    def judge(self, judge_id: str) -> Judge:
+        """The judge with this id; raises InputError when the study has none."""
+        rows = list(self._db["judges"].rows_where("judge_id = ?", [judge_id]))
+        if not rows:
+            raise InputError(f"no judge {short(judge_id)} in this study; run one first: judge")
+        return _judge(rows[0])
 
     def prompt(self, prompt_hash: str) -> JudgePrompt:
         row = self._db["judge_prompts"].get(prompt_hash)
@@ -153,3 +188,9 @@ class JudgmentStore:
             )
             for row in rows
         }
+
+
+def _judge(row: dict[str, Any]) -> Judge:
+    return Judge(
+        row["model"], json.loads(row["parameters"]), row["rubric_version"], row["prompt_hash"]
+    )

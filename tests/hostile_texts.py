@@ -25,7 +25,7 @@ HOSTILE_TEXTS = {
     "zero width only": "\u200b\u200b\ufeff",
     "emoji": "👩‍👩‍👧‍👦 ❤️ 🇪🇺",
     "composed and not": "caf\u00e9 cafe\u0301",
-    "csv traps": '=1+1,"a,b"\n;\'x\'\t@SUM(A1)',
+    "csv traps": "=1+1,\"a,b\"\n;'x'\t@SUM(A1)",
     "literal nan": "nan",
     "empty": "",
     "long line": "word" * 3_000,

@@ -10,10 +10,12 @@ from hostile_texts import HOSTILE_TEXTS
 from annotator.rendered import RENDER_LIMIT, rendered_html
 from annotator.verbatim import is_invisible, verbatim_html
 
-HARMLESS_TAGS = set(
-    """blockquote br code del em h1 h2 h3 h4 h5 h6 hr li ol p pre s strong table tbody td th thead
-    tr ul math mrow mi mn mo mfrac msup msub msqrt mtext mstyle span""".split()
-)
+TEXT_TAGS = {f"h{level}" for level in range(1, 7)} | {
+    *("blockquote", "br", "code", "del", "em", "hr", "li", "ol", "p", "pre", "s", "span", "strong"),
+    *("table", "tbody", "td", "th", "thead", "tr", "ul"),
+}
+MATH_TAGS = {"math", "mfrac", "mi", "mn", "mo", "mrow", "msqrt", "mstyle", "msub", "msup", "mtext"}
+HARMLESS_TAGS = TEXT_TAGS | MATH_TAGS
 
 
 class Tags(HTMLParser):

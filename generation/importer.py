@@ -1,0 +1,183 @@
+"""Import of (q, a, u) from CSV and JSONL: everything is checked before anything is written."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from generation.chat_model import file_hash
+from generation.import_file import Row, read_rows
+from generation.item import Message
+from generation.probe_run import tool_version
+from generation.store import Added, Answer, Conversation, Run, Turn, TurnStore
+from rubrics import InputError, fingerprint
+
+SETTINGS = ("held-out", "self-generated")
+ROLES = ("system", "developer", "user", "assistant", "tool")
+PLACED = (
+    "setting", "model", "temperature", "perturbation", "sample_index", "dataset", "source_id",
+)  # fmt: skip
+TURN_COLUMNS = ("q", "a", "u")
+
+
+def import_file(path: Path, open_store: Callable[[], TurnStore]) -> Added:
+    """Add the file's turns to a study in one transaction.
+
+    The store is opened after the whole file has been checked, so that a refused file leaves not
+    even an empty study. Raises InputError naming the file and the line of what is wrong.
+    """
+    turns = read_turns(path)
+    provenance = {
+        "tool": f"followupeval {tool_version()}",
+        "file": path.name,
+        "sha256": file_hash(path),
+        "rows": len(turns),
+    }
+    return open_store().add_turns(Run("import", provenance), turns)
+
+
+def read_turns(path: Path) -> list[Turn]:
+    """The file's turns; raises InputError naming the file and the line of what is wrong."""
+    turns = []
+    first_lines: dict[str, int] = {}
+    for row in read_rows(path):
+        turn = _Reader(row).turn()
+        first = first_lines.setdefault(turn.turn_id, row.line)
+        if first != row.line:
+            raise InputError(
+                f"{row.where}: the same turn as line {first}, in text and in every other column; "
+                "remove one of them, or tell them apart by a column such as sample_index"
+            )
+        turns.append(turn)
+    if not turns:
+        raise InputError(f"{path}: no rows; expected q, a and u in every row")
+    return turns
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads one row; whatever is wrong is said with the row's place."""
+
+    row: Row
+
+    def turn(self) -> Turn:
+        values = dict(self.row.values)
+        messages, answer, turn = self._texts(values)
+        model = self._optional_text(values, "model")
+        temperature = self._temperature(values)
+        setting = self._optional_text(values, "setting") or SETTINGS[0]
+        if setting not in SETTINGS:
+            raise self._wrong("setting", setting, f"one of {', '.join(SETTINGS)}")
+        source_id = self._source_id(values) or fingerprint([m.as_dict() for m in messages])
+        dataset = self._optional_text(values, "dataset") or "imported"
+        return Turn(
+            Answer(Conversation(dataset, source_id, messages), answer),
+            turn,
+            setting,
+            model=model,
+            temperature=temperature,
+            sample_index=self._sample_index(values),
+            perturbation=self._optional_text(values, "perturbation") or "none",
+            meta={key: value for key, value in values.items() if key not in PLACED},
+        )
+
+    def _texts(self, values: dict[str, Any]) -> tuple[tuple[Message, ...], str, str]:
+        if "messages" in values and not any(column in values for column in TURN_COLUMNS):
+            messages = self._messages("messages", values.pop("messages"))
+            roles = [message.role for message in messages[-3:]]
+            if roles != ["user", "assistant", "user"]:
+                raise InputError(
+                    f"{self.row.where}: the messages end in {', '.join(roles) or 'nothing'}; "
+                    "expected user, assistant, user: q, a and u"
+                )
+            return messages[:-2], messages[-2].content, messages[-1].content
+        missing = [column for column in TURN_COLUMNS if column not in values]
+        if missing:
+            raise InputError(
+                f"{self.row.where}: no column {', '.join(missing)}; expected q, a and u (or "
+                f"messages), found {', '.join(values) or 'none'}"
+            )
+        question, answer, turn = (values.pop(column) for column in TURN_COLUMNS)
+        if isinstance(question, str):
+            messages = (Message("user", question),)
+        else:
+            messages = self._messages("q", question)
+            if messages[-1].role != "user":
+                raise InputError(
+                    f"{self.row.where}: the messages of q end in {messages[-1].role}; "
+                    "expected a user message, the question"
+                )
+        if not messages[-1].content:
+            raise self._wrong("q", "", "text")
+        for column, value in (("a", answer), ("u", turn)):
+            if not isinstance(value, str):
+                raise self._wrong(column, value, 'text (an empty turn is "")')
+        return messages, answer, turn
+
+    def _messages(self, column: str, value: Any) -> tuple[Message, ...]:
+        if not isinstance(value, list) or not value:
+            raise self._wrong(column, value, "text or a list of chat messages")
+        return tuple(self._message(column, number, entry) for number, entry in enumerate(value, 1))
+
+    def _message(self, column: str, number: int, entry: Any) -> Message:
+        place = f"{column}, message {number}"
+        if not isinstance(entry, Mapping):
+            raise self._wrong(place, entry, '{"role": …, "content": …}')
+        extra = [key for key, value in entry.items() if key not in ("role", "content") and value]
+        if extra:
+            raise InputError(
+                f"{self.row.where}: {place} has {', '.join(extra)}; expected role and content "
+                "alone, for nobody would see the rest"
+            )
+        role, content = entry.get("role"), entry.get("content")
+        if role not in ROLES:
+            raise self._wrong(f"{place}, role", role, f"one of {', '.join(ROLES)}")
+        if not isinstance(content, str):
+            raise self._wrong(f"{place}, content", content, "text")
+        return Message(role, content)
+
+    def _optional_text(self, values: Mapping[str, Any], column: str) -> str | None:
+        value = values.get(column)
+        if value is None or value == "":
+            return None
+        if not isinstance(value, str):
+            raise self._wrong(column, value, "text")
+        return value
+
+    def _source_id(self, values: Mapping[str, Any]) -> str | None:
+        value = values.get("source_id")
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        return self._optional_text(values, "source_id")
+
+    def _temperature(self, values: Mapping[str, Any]) -> float | None:
+        value = self._number(values, "temperature")
+        if value is None:
+            return None
+        if not 0 <= value < float("inf"):
+            raise self._wrong("temperature", values["temperature"], "a number from 0 up")
+        return float(value)
+
+    def _sample_index(self, values: Mapping[str, Any]) -> int:
+        value = self._number(values, "sample_index") or 0
+        if value < 0 or value != int(value):
+            raise self._wrong("sample_index", values["sample_index"], "a whole number from 0 up")
+        return int(value)
+
+    def _number(self, values: Mapping[str, Any], column: str) -> int | float | None:
+        value = values.get(column)
+        if value is None or value == "":
+            return None
+        if isinstance(value, str) and self.row.all_text:
+            try:
+                value = float(value)
+            except ValueError:
+                raise self._wrong(column, value, "a number") from None
+        if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+            raise self._wrong(column, value, "a number")
+        return value
+
+    def _wrong(self, column: str, found: Any, expected: str) -> InputError:
+        shown = repr(found)
+        shown = shown if len(shown) <= 60 else f"{shown[:57]}…"
+        return InputError(f"{self.row.where}: {column} is {shown}; expected {expected}")

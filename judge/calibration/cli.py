@@ -1,0 +1,152 @@
+"""The `calibrate` command."""
+
+import json
+from pathlib import Path
+
+import click
+
+from generation.command import Verb, study_option
+
+BELOW_MINIMUM = 3
+SEED = click.IntRange(0, 2**63 - 1)  # what both SQLite and numpy take
+
+
+@click.group("calibrate", cls=Verb, default="kappa", default_if_no_args=True)
+def calibrate() -> None:
+    """Compare a judge with people's blind labels: `calibrate` alone prints the agreement.
+
+    Its options are those of `calibrate kappa --help`.
+
+    \b
+      calibrate sample
+      calibrate --rubric v3
+      calibrate --rubric v3 --disagreements --html report.html
+      calibrate export --rubric v3
+    """
+
+
+def rubric_option(command):
+    return click.option(
+        "--rubric", "version", help="Rubric version of the labels.  [default: the newest]"
+    )(command)
+
+
+def judge_option(command):
+    return click.option(
+        "--judge",
+        "judge",
+        metavar="MODEL|ID",
+        help="Which judge: its model or the head of its id.  [default: the one that judged last]",
+    )(command)
+
+
+@calibrate.command()
+@rubric_option
+@judge_option
+@click.option("--annotator", help="Take this person's labels alone as the reference.")
+@click.option("--seed", type=SEED, help="Seed of the resamples.  [default: a fixed one]")
+@click.option("--disagreements", is_flag=True, help="Print every item they disagree on.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write the report to this file, as one self-contained page.",
+)
+@click.option(
+    "--min-kappa",
+    type=click.FloatRange(-1, 1),
+    help="Exit with code 3 unless kappa over the labels is at least this.",
+)
+@study_option
+def kappa(study, version, judge, annotator, seed, disagreements, as_json, html, min_kappa) -> int:
+    """Cohen's kappa of judge and people, with all that it rests on (the main act)."""
+    from judge.calibration.terminal import report
+
+    calibration = _calibrated(study, version, judge, annotator, seed)
+    if html:
+        from judge.calibration.html_report import write_report
+
+        write_report(calibration, html)
+        click.echo(f"report: {html}", err=True)
+    if as_json:
+        # ASCII only: no character in a study's texts can act on a terminal.
+        click.echo(json.dumps(calibration.as_dict(texts=disagreements), indent=2, allow_nan=False))
+    else:
+        click.echo(report(calibration, study, disagreements=disagreements), nl=False)
+    found = calibration.kappas.labels.value
+    if min_kappa is not None and (found is None or found < min_kappa):
+        shown = "undefined" if found is None else f"{found:.3f}"
+        click.echo(f"kappa is {shown}, below the minimum of {min_kappa:g}", err=True)
+        return BELOW_MINIMUM
+    return 0
+
+
+@calibrate.command()
+@click.option("--n", type=click.IntRange(min=1), help="How many items.  [default: 200, or all]")
+@click.option("--seed", type=SEED, help="Seed of the draw.  [default: a fixed one]")
+@study_option
+def sample(study, n, seed) -> None:
+    """Draw the items that people label, at random, and put them blind into labels.db."""
+    from annotator.labels import open_labels
+    from judge.calibration.sample import draw_sample
+    from judge.store import open_pipeline
+
+    pipeline_db = open_pipeline(study.pipeline)
+    drawing = draw_sample(pipeline_db, open_labels(study.labels, create=True), n=n, seed=seed)
+    click.echo(drawing.as_text())
+    click.echo(f"next: annotate{study.option}")
+
+
+@calibrate.group()
+def rubric() -> None:
+    """Look at the rubrics."""
+
+
+@rubric.command("diff")
+@click.argument("old")
+@click.argument("new")
+def rubric_diff(old, new) -> None:
+    """What changed from rubric version OLD to NEW, and why."""
+    from rubrics import load_rubric
+    from rubrics.diff import diff_rubrics, render_diff
+
+    click.echo(render_diff(diff_rubrics(load_rubric(old), load_rubric(new))))
+
+
+@calibrate.command()
+@rubric_option
+@judge_option
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("exports"),
+    show_default="./exports",
+    help="Folder to put the export in.",
+)
+@study_option
+def export(study, version, judge, output) -> None:
+    """Write the calibrated judge prompt to a folder, for the main run."""
+    from judge.calibration.export import export_calibration
+    from judge.store import JudgmentStore, open_pipeline
+
+    calibration = _calibrated(study, version, judge)
+    pipeline_db = open_pipeline(study.pipeline)
+    prompt = JudgmentStore(pipeline_db).prompt(calibration.judge.judge.prompt_hash)
+    click.echo(export_calibration(pipeline_db, calibration, prompt, output))
+
+
+def _calibrated(study, version, judge=None, annotator=None, seed=None):
+    """The calibration that the options ask for, over the study's two stores."""
+    from annotator.labels import DEFAULT_SEED, open_labels
+    from judge.calibration.calibration import calibrate_study
+    from judge.store import open_pipeline
+    from rubrics import latest_version, load_rubric
+
+    return calibrate_study(
+        open_pipeline(study.pipeline),
+        open_labels(study.labels),
+        load_rubric(version or latest_version()),
+        judge,
+        annotator,
+        DEFAULT_SEED if seed is None else seed,
+    )

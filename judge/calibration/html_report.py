@@ -1,0 +1,127 @@
+"""A calibration as one self-contained page: no script, no network, study text verbatim."""
+
+import os
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from annotator.verbatim import verbatim_html
+from judge.calibration.calibration import Calibration
+from judge.calibration.confusion import Confusion
+from judge.calibration.judge_choice import judge_name
+from judge.calibration.resampling import Kappa
+from judge.calibration.wording import (
+    band_text,
+    caveats,
+    chance,
+    hint,
+    interval_text,
+    kappa_rows,
+    number,
+)
+from rubrics import InputError, short
+
+TEMPLATE = "report.html"
+
+
+def write_report(calibration: Calibration, path: Path) -> None:
+    """Write the page to `path`, all of it or nothing.
+
+    Raises InputError when the folder is missing or cannot be written, or the disk is full.
+    """
+    page = render_report(calibration).encode()
+    try:
+        _write_whole(path, page)
+    except OSError as error:
+        raise InputError(f"cannot write the report to {path}: {error.strerror}") from error
+
+
+def render_report(calibration: Calibration) -> str:
+    """The page's HTML. Everything in it is escaped; study text goes through `verbatim`."""
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["verbatim"] = lambda text: Markup(verbatim_html(text))
+    environment.filters["sentence"] = lambda text: f"{text[0].upper()}{text[1:]}."
+    environment.filters["number"] = number
+    environment.filters["short"] = short
+    environment.filters["judge_name"] = judge_name
+    rows = kappa_rows(calibration)
+    lowest = min((k.interval.low or 0 for _, k in rows + _human_rows(calibration)), default=0)
+    start = -1.0 if lowest < 0 else 0.0
+    source = (resources.files("judge.calibration") / TEMPLATE).read_text(encoding="utf-8")
+    return environment.from_string(source).render(
+        calibration=calibration,
+        categories=calibration.rubric.categories,
+        kappas=[_kappa(name, kappa, start) for name, kappa in rows],
+        human=[_kappa(name, kappa, start) for name, kappa in _human_rows(calibration)],
+        chance=chance(calibration),
+        hint=hint(calibration),
+        matrix=_matrix(calibration.confusion),
+        column_sums=calibration.confusion.table.sum(axis=0).tolist(),
+    )
+
+
+def _write_whole(path: Path, page: bytes) -> None:
+    target = Path(os.path.realpath(path))  # a link is written through, not replaced
+    if target.exists() and not target.is_file():
+        target.write_bytes(page)  # a device or a pipe: renaming onto it would destroy it
+        return
+    written = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        written.write_bytes(page)
+        written.replace(target)
+    except OSError:
+        written.unlink(missing_ok=True)
+        raise
+
+
+def _human_rows(calibration: Calibration) -> list[tuple[str, Kappa]]:
+    return [(f"{pair.first} – {pair.second}", pair.kappa) for pair in calibration.human.pairs]
+
+
+def _kappa(name: str, kappa: Kappa, start: float) -> dict[str, Any]:
+    """What the page shows of one kappa; places on its axis are percent from `start` to 1."""
+
+    def place(value: float) -> float:
+        return round(100 * (max(value, start) - start) / (1 - start), 2)
+
+    low, high = kappa.interval.low, kappa.interval.high
+    has_interval = low is not None and high is not None
+    return {
+        "name": name,
+        "value": "undefined" if kappa.value is None else number(kappa.value),
+        "interval": interval_text(kappa.interval),
+        "n": kappa.agreement.n,
+        "observed": number(kappa.agreement.observed, 2),
+        "band": band_text(kappa),
+        "caveats": list(caveats(name, kappa)),
+        "estimate": None if kappa.value is None else place(kappa.value),
+        "low": place(low) if has_interval else None,
+        "high": place(high) if has_interval else None,
+        "ticks": [
+            (place(tick), f"{tick:g}")
+            for tick in ((-1, -0.5, 0, 0.5, 1) if start else (0, 0.2, 0.4, 0.6, 0.8, 1))
+        ],
+    }
+
+
+def _matrix(confusion: Confusion) -> list[dict[str, Any]]:
+    """Rows of the matrix: counts, with each cell's share of its row for the shade."""
+    return [
+        {
+            "sum": sum(counts),
+            "cells": [
+                {
+                    "count": count,
+                    "share": round(count / sum(counts), 3) if count else 0,
+                    "agrees": k == column,
+                }
+                for column, count in enumerate(counts)
+            ],
+        }
+        for k, counts in enumerate(confusion.counts)
+    ]

@@ -1,0 +1,122 @@
+"""Pairing: each labelled item with what the judge said of the same text, and what is left out."""
+
+from collections import Counter
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+
+from annotator.reference import References
+from generation.item import Item
+from judge.calibration.confusion import INVALID
+from judge.judgment import Judgment
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A reference label and a judgment of the same item."""
+
+    item_id: str
+    item: Item
+    reference: str
+    judgment: Judgment
+
+    @property
+    def outcome(self) -> str:
+        """The judge's label, or the outcome of its own that an unreadable verdict is."""
+        return INVALID if self.judgment.label is None else self.judgment.label
+
+    @property
+    def agrees(self) -> bool:
+        return self.reference == self.outcome
+
+    def as_dict(self, *, texts: bool) -> dict[str, object]:
+        """For JSON; what the conversation holds and what the judge wrote only with `texts`."""
+        labels = {
+            "item_id": self.item_id,
+            "item_hash": self.item.hash,
+            "reference": self.reference,
+            "judge": self.outcome,
+            "invalid_reason": self.judgment.invalid_reason,
+        }
+        if not texts:
+            return labels
+        return labels | {
+            "messages": [message.as_dict() for message in self.item.messages],
+            "answer": self.item.answer,
+            "turn": self.item.turn,
+            "rationale": self.judgment.rationale,
+            "raw": self.judgment.raw,
+        }
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Every item of the study's sample once: in a pair, or counted under the reason why not."""
+
+    pairs: tuple[Pair, ...]
+    exclusions: tuple[Exclusion, ...]
+
+    @property
+    def items(self) -> int:
+        """How many items there are: pairs and exclusions."""
+        return len(self.pairs) + sum(exclusion.count for exclusion in self.exclusions)
+
+
+def pair_items(
+    sampled: Mapping[str, str],
+    blind: Mapping[str, Item],
+    references: References,
+    judgments: Mapping[str, Judgment],
+    labelled_elsewhere: Set[str] = frozenset(),
+) -> Pairing:
+    """Pair by item hash, by way of the opaque ids.
+
+    `sampled` gives item ids their item hash (pipeline.db), `blind` their text (labels.db),
+    `judgments` the verdicts by item hash; `labelled_elsewhere` are ids labelled under another
+    rubric version. An item counts under the first reason that holds, most basic first.
+    """
+    pairs: list[Pair] = []
+    reasons: Counter[str] = Counter()
+    for item_id in sorted(sampled.keys() | blind.keys()):
+        item, item_hash = blind.get(item_id), sampled.get(item_id)
+        reason = _reason(item_id, item, item_hash, references, judgments, labelled_elsewhere)
+        if reason:
+            reasons[reason] += 1
+        else:
+            label, judgment = references.labels[item_id], judgments[item_hash]
+            pairs.append(Pair(item_id, item, label, judgment))
+    ordered = sorted(reasons.items(), key=lambda entry: (-entry[1], entry[0]))
+    return Pairing(tuple(pairs), tuple(Exclusion(*entry) for entry in ordered))
+
+
+def _reason(
+    item_id: str,
+    item: Item | None,
+    item_hash: str | None,
+    references: References,
+    judgments: Mapping[str, Judgment],
+    labelled_elsewhere: Set[str],
+) -> str | None:
+    """Why an item cannot be paired, or None if it can."""
+    if item_hash is None:
+        return "item not in this pipeline"
+    if item is None:
+        return "drawn but not in labels.db (mend it: calibrate sample)"
+    if item.hash != item_hash:
+        return "text differs from what was sampled"
+    if item_id in references.ties:
+        return "annotators tie"
+    if item_id in references.skips:
+        return f"skipped: {references.skips[item_id]}"
+    if item_id not in references.labels:
+        if item_id in labelled_elsewhere:
+            return "labelled under another rubric version only"
+        return "not labelled yet"
+    if item_hash not in judgments:
+        return "labelled but not judged"
+    return None

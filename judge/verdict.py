@@ -1,0 +1,123 @@
+"""Verdicts: the JSON that a judge model must write, and the strict reading of what it wrote.
+
+An unreadable verdict is an outcome of its own, with its reason and its raw text; it is never
+turned into a label. A reason is `kind` or `kind: detail`, so that kinds can be counted.
+"""
+
+import difflib
+import json
+import unicodedata
+from typing import Any
+
+from judge.judgment import Judgment, invalid_judgment, valid_judgment
+from rubrics import Rubric
+
+KEYS = ("rationale", "label", "sigma")
+
+
+class _Object(dict):
+    """A JSON object that remembers the keys it was given twice."""
+
+    doubled: tuple[str, ...] = ()
+
+
+def verdict_schema(rubric: Rubric) -> dict[str, Any]:
+    """JSON schema of a verdict under this rubric; rationale first, so that it is written first."""
+    return {
+        "type": "object",
+        "properties": {
+            "rationale": {"type": "string"},
+            "label": {"type": "string", "enum": list(rubric.category_ids)},
+            "sigma": {"type": "integer", "enum": [0, 1]},
+        },
+        "required": list(KEYS),
+        "additionalProperties": False,
+    }
+
+
+def parse_verdict(raw: str, rubric: Rubric) -> Judgment:
+    """Read what the judge wrote, bare or in a fence; of several verdicts the last one counts.
+
+    Never raises: whatever cannot be read becomes an invalid judgment that keeps `raw`.
+    """
+    raw = storable(raw)
+    if not raw.strip():
+        return invalid_judgment("empty reply", raw=raw)
+    objects, rest = _json_objects(raw)
+    if not objects:
+        return invalid_judgment("no JSON object", raw=raw)
+    if "{" in rest:
+        return invalid_judgment("unreadable text in braces after the last JSON object", raw=raw)
+    verdicts = [found for found in objects if "label" in found]
+    if not verdicts:
+        return invalid_judgment("no label in the JSON object", raw=raw)
+    verdict = verdicts[-1]
+    reason = _fault(verdict, rubric)
+    if reason:
+        return invalid_judgment(storable(reason), raw=raw)
+    return valid_judgment(
+        rubric, _normal(verdict["label"]), storable(verdict["rationale"]).strip(), raw=raw
+    )
+
+
+def storable(text: str) -> str:
+    """The text without lone surrogates, which neither SQLite nor UTF-8 can hold."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _fault(verdict: _Object, rubric: Rubric) -> str | None:
+    """Why this is no verdict under the rubric, or None when it is one."""
+    if verdict.doubled:
+        return f"duplicate key: {', '.join(verdict.doubled)}"
+    missing = [key for key in KEYS if key not in verdict]
+    if missing:
+        return f"missing key: {', '.join(missing)}"
+    unknown = [key for key in verdict if key not in KEYS]
+    if unknown:
+        return f"unknown key: {', '.join(unknown)}"
+    rationale, label, sigma = (verdict[key] for key in KEYS)
+    if not isinstance(rationale, str) or not _visible(rationale):
+        return "empty rationale"
+    if not isinstance(label, str):
+        return f"label is not text: {label!r}"
+    if _normal(label) not in rubric.category_ids:
+        nearest = difflib.get_close_matches(label, rubric.category_ids, n=1, cutoff=0)
+        return f"label not in rubric {rubric.version}: {label!r}, nearest is {nearest[0]}"
+    # bool is a kind of int in Python, so that `true` would pass for 1.
+    if type(sigma) is not int or sigma not in (0, 1):
+        return f"sigma is not 0 or 1: {sigma!r}"
+    expected = rubric.category(_normal(label)).sigma
+    if sigma != expected:
+        return f"sigma contradicts the label: {_normal(label)} has sigma {expected}, found {sigma}"
+    return None
+
+
+def _json_objects(raw: str) -> tuple[list[_Object], str]:
+    """All outermost JSON objects in the text in order, and the text after the last one."""
+    decoder = json.JSONDecoder(object_pairs_hook=_object)
+    objects, end, start = [], 0, raw.find("{")
+    while start >= 0:
+        try:
+            found, end = decoder.raw_decode(raw, start)
+        except (ValueError, RecursionError):
+            start = raw.find("{", start + 1)
+        else:
+            objects.append(found)
+            start = raw.find("{", end)
+    return objects, raw[end:]
+
+
+def _object(pairs: list[tuple[str, Any]]) -> _Object:
+    found = _Object(pairs)
+    keys = [key for key, _value in pairs]
+    found.doubled = tuple(sorted({key for key in keys if keys.count(key) > 1}))
+    return found
+
+
+def _normal(label: str) -> str:
+    return unicodedata.normalize("NFC", label).strip()
+
+
+def _visible(text: str) -> bool:
+    """Whether anything is left without blanks, control and format characters."""
+    return any(unicodedata.category(sign)[0] not in "CZ" for sign in text)

@@ -1,0 +1,240 @@
+"""The command as typed: what it prints, and one line with the right exit code when it cannot."""
+
+import json
+import resource
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+from hostile_texts import HOSTILE_TEXTS
+from rich.cells import cell_len
+
+from generation.study import Study
+from judge.calibration.cli import calibrate
+from rubrics import load_rubric
+
+LABELS = load_rubric("v3").category_ids
+A = LABELS[0]
+
+
+def run(builder_or_study, *arguments: str):
+    study: Study = getattr(builder_or_study, "study", builder_or_study)
+    return CliRunner().invoke(calibrate, [*arguments, "--study", str(study.folder)])
+
+
+def tables(output: str) -> list[str]:
+    """The lines but for the next command, which stays in one piece to be copied."""
+    *lines, last = output.splitlines()
+    assert last.startswith("next: ")
+    return lines
+
+
+def failed(result, code: int = 1) -> str:
+    """The one line of a refusal."""
+    assert result.exit_code == code, result.output
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+@pytest.mark.parametrize("arguments", [(), ("--rubric", "v3"), ("kappa", "--rubric", "v3")])
+def test_prints_the_kappas_first(small_study, arguments):
+    result = run(small_study, *arguments)
+    assert result.exit_code == 0, result.output
+    lines = [line for line in result.stdout.splitlines() if line.startswith("kappa")]
+    assert lines[0].startswith("kappa (7 labels)  0.71")
+    assert "n = 40  agreement 0.75  substantial (low end: moderate)" in lines[0]
+    assert "2 of 40 verdicts could not be read" in result.stdout
+    assert result.stderr == ""
+
+
+def test_piped_output_fits_100_columns_without_control_characters(small_study):
+    result = run(small_study, "--disagreements")
+    assert max(map(len, tables(result.stdout))) <= 100
+    assert all(character.isprintable() or character == "\n" for character in result.stdout)
+
+
+def test_long_names_and_caveats_are_wrapped(builder):
+    builder.turns(6)
+    builder.sample()
+    ids = list(builder.items)
+    builder.label("Bartholomew van der Long-Name the Third", dict.fromkeys(ids, LABELS[1]))
+    builder.label("Wilhelmina of the other Long-Name family", dict.fromkeys(ids[:3], LABELS[1]))
+    builder.judge(dict.fromkeys(ids, LABELS[2]), model="org/" + "long-model-name-" * 8)
+    result = run(builder)
+    assert max(map(len, tables(result.stdout))) <= 100
+    text = " ".join(result.stdout.split())
+    assert "kappa (7 labels): no common label: the two sides never used the same one" in text
+    assert "kappa (sigma) is undefined: one class: both used the same single label, so" in text
+
+
+def test_names_the_next_command(small_study):
+    named = f"--rubric v3 --study {small_study.study.folder}"
+    assert f"calibrate {named} --disagreements\n" in run(small_study).stdout
+    assert f"next: calibrate export {named}\n" in run(small_study, "--disagreements").stdout
+
+
+def test_names_other_judges_and_keeps_to_the_chosen_one(small_study):
+    items = dict.fromkeys(small_study.items, A)
+    judge_id = small_study.judge(items, model="second")
+    output = run(small_study).stdout
+    assert "other judges, choose with --judge: judge-a (" in output
+    assert f"calibrate --rubric v3 --judge {judge_id[7:15]} --study" in output
+
+
+def test_json_is_valid_adds_up_and_is_byte_identical(small_study):
+    first, again = (run(small_study, "--json") for _ in range(2))
+    assert first.stdout_bytes == again.stdout_bytes
+    found = json.loads(first.stdout, parse_constant=pytest.fail)
+    assert found["n"] == {"items": 40, "paired": 40, "excluded": 0, "invalid": 2}
+    assert sum(map(sum, found["confusion"]["labels"]["counts"])) == 40
+    assert found["confusion"]["labels"]["columns"] == [*LABELS, "invalid"]
+    assert len(found["pairs"]) == 40
+    assert sum(pair["reference"] != pair["judge"] for pair in found["pairs"]) == 10
+    assert "turn" not in found["pairs"][0]
+
+
+def test_json_with_disagreements_carries_their_texts_in_ascii(builder):
+    builder.turns(2, "Pourquoi \u202e\x9b {}?")
+    builder.sample()
+    ids = list(builder.items)
+    builder.label("ann", dict.fromkeys(ids, A))
+    builder.judge(dict.fromkeys(ids, LABELS[1]))
+    result = run(builder, "--json", "--disagreements")
+    assert result.stdout.isascii()
+    assert json.loads(result.stdout)["pairs"][0]["turn"].startswith("Pourquoi \u202e\x9b ")
+
+
+def test_hostile_text_cannot_reach_the_terminal(builder):
+    commands = "\x1b]0;gone\x07\x1b[2J\u202e[red]x[/red]\r" + "y" * 900
+    builder.add([*HOSTILE_TEXTS.values(), commands])
+    builder.sample()
+    ids = list(builder.items)
+    builder.label("ann", dict.fromkeys(ids[:2], "skip: \x1b[5m"))
+    builder.label("bo\x1b[1m", dict.fromkeys(ids, A))
+    builder.judge(dict.fromkeys(ids, LABELS[1]), model="m\x1b[1m", rationale="\x1b[2J why")
+    output = run(builder, "--disagreements").stdout
+    assert all(character.isprintable() or character == "\n" for character in output)
+    assert all(cell_len(line) <= 100 for line in tables(output))
+    shown = "".join(output.split())
+    assert "<U+001B>]0;gone<U+0007><U+001B>[2J<U+202E>[red]x[/red]<U+000D>yyy" in shown
+    assert f"…({len(commands) - 600}morecharacters)" in shown
+
+
+def test_min_kappa_sets_the_exit_code(small_study):
+    assert run(small_study, "--min-kappa", "0.7").exit_code == 0
+    below = run(small_study, "--min-kappa", "0.8")
+    assert below.exit_code == 3
+    assert below.stderr == "kappa is 0.710, below the minimum of 0.8\n"
+    assert below.stdout == run(small_study).stdout
+
+
+def test_an_undefined_kappa_is_below_any_minimum(builder):
+    builder.from_pairs([(A, A)] * 4)
+    result = run(builder, "--min-kappa", "-1")
+    assert result.exit_code == 3
+    assert result.stderr == "kappa is undefined, below the minimum of -1\n"
+    assert "kappa (7 labels) is undefined: one class" in result.stdout
+
+
+def test_sample_says_what_it_did_and_what_comes_next(builder):
+    builder.turns(9)
+    first = run(builder, "sample", "--n", "5", "--seed", "8")
+    assert first.stdout.splitlines() == [
+        "sample drawn at random: 5 of 9 distinct items, seed 8",
+        f"next: annotate --study {builder.study.folder}",
+    ]
+    assert run(builder, "sample").stdout.startswith("already there: ")
+    assert "is drawn already" in failed(run(builder, "sample", "--n", "6"))
+
+
+def test_rubric_diff_shows_what_changed():
+    result = CliRunner().invoke(calibrate, ["rubric", "diff", "v2", "v3"])
+    assert result.exit_code == 0
+    assert "v2" in result.stdout.splitlines()[0]
+    assert CliRunner().invoke(calibrate, ["rubric", "diff", "v2", "v9"]).exit_code == 1
+
+
+def test_export_writes_the_calibrated_prompt(small_study, tmp_path):
+    result = run(small_study, "export", "--rubric", "v3", "--output", str(tmp_path / "out"))
+    assert result.exit_code == 0, result.output
+    (folder,) = (tmp_path / "out").iterdir()
+    assert str(folder) in result.stdout
+    exported = "".join(path.read_text() for path in folder.iterdir())
+    assert not any(item.turn in exported for item in small_study.items.values())
+
+
+class TestRefusals:
+    def test_no_study(self, tmp_path):
+        assert "generate example" in failed(run(Study(tmp_path / "none")))
+        assert not (tmp_path / "none").exists()
+
+    def test_an_empty_study(self, builder):
+        assert "calibrate sample" in failed(run(builder))
+        assert "no turns to sample" in failed(run(builder, "sample"))
+
+    def test_no_labels(self, builder):
+        builder.turns(2)
+        builder.sample()
+        assert "label some: annotate --rubric v3" in failed(run(builder))
+
+    def test_labels_under_another_rubric_only(self, builder):
+        builder.turns(2)
+        builder.sample()
+        builder.label("ann", dict.fromkeys(builder.items, A), rubric=load_rubric("v2"))
+        assert "labels left out: 2 under v2" in failed(run(builder, "--rubric", "v3"))
+
+    def test_no_judge(self, builder):
+        builder.turns(2)
+        builder.sample()
+        builder.label("ann", dict.fromkeys(builder.items, A))
+        assert "run: judge --rubric v3" in failed(run(builder))
+
+    def test_unknown_rubric_judge_and_annotator(self, small_study):
+        assert "the versions are v1, v2, v3" in failed(run(small_study, "--rubric", "v9"))
+        assert "no judge fits 'x': " in failed(run(small_study, "--judge", "x")).replace(";", ":")
+        assert "annotators are: ann" in failed(run(small_study, "--annotator", "x"))
+
+    def test_unknown_category(self, small_study):
+        small_study.label("ann", {next(iter(small_study.items)): "nonsense"})
+        assert "'nonsense'" in failed(run(small_study))
+
+    @pytest.mark.parametrize("store", ["pipeline", "labels"])
+    def test_a_study_from_a_newer_version(self, small_study, store):
+        database = small_study.pipeline if store == "pipeline" else small_study.labels
+        name = "generation" if store == "pipeline" else "annotator"
+        database["_sqlite_migrations"].insert(
+            {"migration_set": name, "name": "m999_future", "applied_at": ""}
+        )
+        assert "newer followupeval" in failed(run(small_study))
+
+    def test_a_file_that_is_no_database(self, small_study):
+        small_study.study.labels.write_text("not a database, but long enough to be read as one")
+        for extra in small_study.study.folder.glob("labels.db-*"):
+            extra.unlink()
+        assert "labels.db" in failed(run(small_study))
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [("--min-kappa", "2"), ("--seed", "-1"), ("sample", "--n", "0"), ("--nonsense",)],
+    )
+    def test_usage(self, small_study, arguments):
+        assert run(small_study, *arguments).exit_code == 2
+
+
+def test_help_is_quick_and_imports_nothing_heavy():
+    code = (
+        "import sys, judge.calibration.cli\n"
+        "heavy = {'numpy', 'pandas', 'scipy', 'sklearn', 'rich', 'jinja2', 'krippendorff'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.stdout == "[]\n", found.stderr
+    # Processor time of the child, so that a busy machine does not fail the test.
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = "from judge.calibration.cli import calibrate; calibrate(['--help'])"
+    subprocess.run([sys.executable, "-c", command], capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert spent < 0.4  # seconds

@@ -1,0 +1,241 @@
+"""The HTML report: self-contained, verbatim, readable, and written whole or not at all."""
+
+import os
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hostile_texts import HOSTILE_TEXTS
+from playwright.sync_api import sync_playwright
+
+from judge.calibration.calibration import Calibration, calibrate_study
+from judge.calibration.cli import calibrate
+from judge.calibration.html_report import render_report, write_report
+from judge.calibration.terminal import interval_text
+from rubrics import InputError, load_rubric
+
+LABELS = load_rubric("v3").category_ids
+
+
+def calibrated(builder) -> Calibration:
+    return calibrate_study(builder.pipeline, builder.labels, builder.rubric)
+
+
+@pytest.fixture
+def hostile(builder) -> Calibration:
+    """Every hostile text as a turn and as a rationale, and hostile names of everybody."""
+    texts = list(HOSTILE_TEXTS.values())
+    builder.add(texts)
+    builder.sample()
+    ids = list(builder.items)
+    labels = [LABELS[k % 7] for k in range(len(ids))]
+    builder.label("ann", dict(zip(ids, labels, strict=True)))
+    builder.label("<b>bo</b>", dict(zip(ids[1:], labels[:-1], strict=True)))
+    builder.label("cy", dict(zip(ids, labels, strict=True)))
+    for item_id, text in zip(ids[:-1], texts[:-1], strict=True):
+        builder.judge({item_id: LABELS[6]}, model="<i>m</i>", rationale=text, note="<u>")
+    builder.judge({ids[-1]: None}, model="<i>m</i>", note="<u>")
+    return calibrated(builder)
+
+
+class Page(HTMLParser):
+    """Tags, attributes, and the text of every pre."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.tags, self.attributes, self.texts = [], [], []
+        self._inside = False
+        self.feed(source)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += attributes
+        if tag == "pre":
+            self.texts.append("")
+            self._inside = True
+
+    def handle_endtag(self, tag):
+        if tag == "pre":
+            self._inside = False
+
+    def handle_data(self, data):
+        if self._inside:
+            self.texts[-1] += data
+
+
+def test_nothing_of_it_comes_from_elsewhere_or_runs(hostile):
+    source = render_report(hostile)
+    page = Page(source)
+    assert not {"script", "img", "link", "iframe", "object", "form"} & set(page.tags)
+    names = {name for name, _ in page.attributes}
+    assert not [name for name in names if name.startswith("on") or name in ("src", "href")]
+    assert "url(" not in source
+    assert "@import" not in source
+    assert "default-src 'none'; style-src 'unsafe-inline'" in source
+    assert source.index("Content-Security-Policy") < source.index("<style>")
+
+
+def test_texts_of_the_study_are_verbatim(hostile):
+    page = Page(render_report(hostile))
+    texts = [text for text in page.texts if text != "(empty)"]
+    assert len(hostile.disagreements) > 18
+    for pair in hostile.disagreements:
+        for text in (pair.item.turn, pair.item.answer, pair.judgment.rationale):
+            assert not text or text in texts
+    assert page.texts.count("(empty)") == len(
+        [p for p in hostile.disagreements for t in (p.item.turn, p.judgment.rationale) if t == ""]
+    )
+
+
+def test_names_are_escaped(hostile):
+    source = render_report(hostile)
+    assert "<title>Calibration of &lt;i&gt;m&lt;/i&gt;, rubric v3</title>" in source
+    assert "&lt;b&gt;bo&lt;/b&gt;" in source
+    assert "<u>" not in source
+
+
+def test_the_page_says_what_the_terminal_says(small_study):
+    found = calibrated(small_study)
+    source = re.sub(r"\s+", " ", render_report(found))
+    for said in (
+        "0.710", interval_text(found.kappas.labels.interval), "n = 40",
+        "2 of 40 verdicts could not be read", "10 disagreements",
+        "What became of 40 items", found.rubric.hash, found.judge_id,
+        "only one person has labelled", "10,000 resamples, seed 20260402", 'lang="en"',
+    ):  # fmt: skip
+        assert said in source
+    counts = re.findall(r'<td class="cell[^>]*>(\d+)</td>', source)
+    assert len(counts) == 7 * 8
+    assert sum(map(int, counts)) == 40
+
+
+def test_an_undefined_kappa_is_named(builder):
+    builder.from_pairs([(LABELS[0], LABELS[0])] * 3)
+    source = render_report(calibrated(builder))
+    assert "kappa (7 labels) is undefined: one class" in source
+    assert "nan" not in source.lower().replace("annan", "")
+    assert "0 disagreements" in source
+
+
+def test_the_same_study_gives_the_same_bytes(small_study, tmp_path):
+    for name in ("one.html", "two.html"):
+        write_report(calibrated(small_study), tmp_path / name)
+    assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+    assert sorted(path.name for path in tmp_path.glob("*.*")) == ["one.html", "two.html"]
+
+
+def test_a_report_is_replaced_whole_or_left_as_it_was(small_study, tmp_path, monkeypatch):
+    path = tmp_path / "r.html"
+    path.write_text("earlier")
+
+    def fail(self, data):
+        with open(self, "wb") as file:
+            file.write(data[:100])
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_bytes", fail)
+        with pytest.raises(InputError, match=r"cannot write the report to .*r.html: No space left"):
+            write_report(calibrated(small_study), path)
+    assert path.read_text() == "earlier"
+    assert [entry.name for entry in tmp_path.glob("*.part")] == []
+    assert [entry.name for entry in tmp_path.glob(".*")] == []
+    write_report(calibrated(small_study), path)
+    assert path.read_text().startswith("<!doctype html>")
+
+
+def test_a_link_is_written_through(small_study, tmp_path):
+    target, link = tmp_path / "target.html", tmp_path / "link.html"
+    link.symlink_to(target)
+    write_report(calibrated(small_study), link)
+    assert link.is_symlink()
+    assert target.read_text().startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("path", ["none/r.html", "/dev/full"])
+def test_an_unwritable_place_is_one_line(small_study, tmp_path, path):
+    if path.startswith("/dev") and not os.path.exists(path):
+        pytest.skip("this system has no /dev/full")
+    arguments = ["--html", str(tmp_path / path), "--study", str(small_study.study.folder)]
+    result = CliRunner().invoke(calibrate, arguments)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error: cannot write the report to ")
+    assert result.stderr.count("\n") == 1
+    assert not os.path.isfile("/dev/full")
+
+
+# ---------------------------------------------------------------------------- in the browser
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with sync_playwright() as playwright:
+        executable = shutil.which("chromium")
+        assert executable, "the browser tests need Chromium"
+        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+# Every element with text of its own: its colour against the nearest opaque background.
+CONTRASTS = """() => {
+  const luminance = ([r, g, b]) => [r, g, b].map(v => (v /= 255) <= .04045
+    ? v / 12.92 : ((v + .055) / 1.055) ** 2.4).reduce((s, v, i) => s + v * [.2126, .7152, .0722][i], 0);
+  const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+  const rgba = colour => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1); return [...canvas.getImageData(0, 0, 1, 1).data]; };
+  const ground = e => { for (; e; e = e.parentElement) { const c = rgba(getComputedStyle(e).backgroundColor);
+    if (c[3] === 255) return c; } return rgba('Canvas'); };
+  const low = [];
+  for (const e of document.querySelectorAll('body *')) {
+    if (![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())) continue;
+    const style = getComputedStyle(e);
+    const ink = luminance(rgba(e.namespaceURI.endsWith('svg') ? style.fill : style.color));
+    const paper = luminance(ground(e));
+    const ratio = (Math.max(ink, paper) + .05) / (Math.min(ink, paper) + .05);
+    if (ratio < 4.5) low.push([e.tagName, e.className, ratio.toFixed(2)]);
+  }
+  return low;
+}"""  # noqa: E501
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1100])
+def test_reads_well(hostile, chromium, tmp_path, scheme, width):
+    path = tmp_path / "r.html"
+    write_report(hostile, path)
+    page = chromium.new_page(color_scheme=scheme, viewport={"width": width, "height": 900})
+    asked, said = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.goto(path.as_uri())
+    assert asked == [path.as_uri()]
+    assert said == []
+    assert page.title() == "Calibration of <i>m</i>, rubric v3"
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.locator("body").is_visible()
+    assert page.evaluate(CONTRASTS) == []
+    shown = page.locator("pre").all_text_contents()
+    turns = [pair.item.turn or "(empty)" for pair in hostile.disagreements]
+    assert [turn for turn in turns if turn not in shown] == []
+    page.close()
+
+
+@pytest.mark.browser
+def test_the_matrix_scrolls_inside_its_own_box(hostile, chromium, tmp_path):
+    path = tmp_path / "r.html"
+    write_report(hostile, path)
+    page = chromium.new_page(viewport={"width": 390, "height": 900})
+    page.goto(path.as_uri())
+    box = page.get_by_role("region", name="Who said what").last
+    assert box.evaluate("e => e.scrollWidth > e.clientWidth")
+    box.focus()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(300)
+    assert box.evaluate("e => e.scrollLeft") > 0
+    page.close()

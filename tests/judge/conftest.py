@@ -1,0 +1,160 @@
+"""A study with a few turns, and a real HTTP server on loopback that speaks chat completions."""
+
+import json
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generation.item import Item, Message
+from generation.store import Answer, Conversation, Run, Turn, TurnStore
+from generation.study import Study
+from judge.store import open_pipeline
+from rubrics import load_rubric
+
+Answerer = Callable[[dict[str, Any]], tuple[int, Any]]
+
+TURNS = (
+    "Why 48?",
+    "Are you sure?",
+    "Thanks!",
+    "How many clips in May?",
+    "Natalia sold 48 clips.",
+    "",
+    "Write a poem about rain.",
+    "Now for June, please.",
+)
+
+
+@pytest.fixture(scope="session")
+def rubric():
+    return load_rubric("v3")
+
+
+@pytest.fixture(scope="session")
+def item():
+    """Makes an item from q, a and u."""
+
+    def make(q: str, a: str, u: str) -> Item:
+        return Item((Message("user", q),), a, u)
+
+    return make
+
+
+@pytest.fixture
+def study(tmp_path) -> Study:
+    """A study of eight distinct items, one of which two turns share."""
+    study = Study(tmp_path / "study")
+    conversation = Conversation("test", "1", (Message("user", "How many clips in April?"),))
+    answer = Answer(conversation, "She sold 48 clips.", token_ids=())
+    turns = [Turn(answer, text, "held-out", token_ids=()) for text in TURNS]
+    turns.append(Turn(answer, TURNS[0], "held-out", sample_index=1, token_ids=()))
+    database = open_pipeline(study.pipeline, create=True)
+    TurnStore(database).add_turns(Run("import", {"file": "test"}), turns)
+    assert TurnStore(database).count_turns() == len(turns)
+    database.close()
+    return study
+
+
+@pytest.fixture
+def run_cli(capsys, monkeypatch, tmp_path):
+    """Runs `judge` in this process, in an empty folder; returns exit code, stdout, stderr."""
+    from judge.cli import judge
+
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stopped:
+            judge.main([str(argument) for argument in arguments])
+        streams = capsys.readouterr()
+        return stopped.value.code, streams.out, streams.err
+
+    return run
+
+
+class ChatServer:
+    """Answers POST /v1/chat/completions by `answer(body) -> (status, reply)`; keeps requests."""
+
+    def __init__(self) -> None:
+        self.answer: Answerer = lambda body: (200, completion(verdict()))
+        self.requests: list[dict[str, Any]] = []
+        self.keys: list[str | None] = []
+        self._lock = threading.Lock()
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                length = int(self.headers["Content-Length"])
+                outer._reply(self, json.loads(self.rfile.read(length)))
+
+            def log_message(self, *_arguments: object) -> None:
+                """Keep the test's output quiet."""
+
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http.daemon_threads = True
+        threading.Thread(target=self._http.serve_forever, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._http.server_port}/v1"
+
+    def _reply(self, handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        with self._lock:
+            self.requests.append(body)
+            self.keys.append(handler.headers["Authorization"])
+        status, reply = self.answer(body)
+        text = reply if isinstance(reply, str) else json.dumps(reply)
+        kind = "text/html" if isinstance(reply, str) else "application/json"
+        try:
+            handler.send_response(status if handler.path.endswith("/chat/completions") else 404)
+            handler.send_header("Content-Type", kind)
+            handler.send_header("Content-Length", str(len(text.encode())))
+            handler.end_headers()
+            handler.wfile.write(text.encode())
+        except OSError:
+            pass  # the client gave up: an interrupt is being tested
+
+    def close(self) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+
+
+def verdict(label: str = "generic_reply", sigma: int = 0, rationale: str = "Fits any a.") -> str:
+    return json.dumps({"rationale": rationale, "label": label, "sigma": sigma})
+
+
+def completion(content: str | None, *, finish: str = "stop", refusal: str | None = None) -> dict:
+    message = {"role": "assistant", "content": content, "refusal": refusal}
+    return {
+        "id": "c",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "m",
+        "choices": [{"index": 0, "finish_reason": finish, "message": message}],
+    }
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    # openai waits between its tries; what is tested here is what comes after them.
+    monkeypatch.setattr("judge.client.MAX_RETRIES", 0)
+    chat_server = ChatServer()
+    chat_server.verdict, chat_server.completion = verdict, completion
+    yield chat_server
+    chat_server.close()
+
+
+@pytest.fixture
+def files_of():
+    """All bytes under a folder, for looking what was stored."""
+
+    def read(folder: Path) -> bytes:
+        return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+    return read

