@@ -1,0 +1,103 @@
+"""The house rules that a machine can hold: imports, heavy packages, names, help texts."""
+
+import ast
+import subprocess
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import click
+import pytest
+
+from annotator.cli import annotate
+from generation.cli import generate
+from judge.calibration.cli import calibrate
+from judge.cli import judge
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("rubrics", "generation", "annotator", "judge")  # imports point to the left only
+MODULES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+VERBS = {"generate": generate, "annotate": annotate, "judge": judge, "calibrate": calibrate}
+
+# Each of these packages is imported by one file of ours, so that it can be replaced there.
+ONE_IMPORTER = {
+    "gradio": "annotator/app.py",
+    "openai": "judge/client.py",
+    "vllm": "generation/vllm_engine.py",
+    "krippendorff": "judge/calibration/agreement.py",
+}
+HEAVY = {"gradio", "openai", "vllm", "sklearn", "pandas", "matplotlib", "scipy", "numpy"}
+
+
+def imported_by(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found.add(node.module)
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_follow_the_data(path):
+    allowed = PACKAGES[: PACKAGES.index(path.relative_to(ROOT).parts[0]) + 1]
+    ours = {name.split(".")[0] for name in imported_by(path)} & set(PACKAGES)
+    assert ours <= set(allowed)
+
+
+def test_some_packages_have_one_importer():
+    importers = {
+        package: [
+            str(path.relative_to(ROOT))
+            for path in MODULES
+            if package in {name.split(".")[0] for name in imported_by(path)}
+        ]
+        for package in ONE_IMPORTER
+    }
+    assert importers == {package: [path] for package, path in ONE_IMPORTER.items()}
+
+
+def test_files_have_names_that_say_something():
+    vague = {"utils", "util", "helpers", "helper", "common", "constants", "misc"}
+    for path in MODULES:
+        assert path.stem not in vague | sys.stdlib_module_names, path
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_our_package_names_are_ours_alone(package):
+    # Old distributions of the same names exist and would overwrite ours in one environment.
+    assert set(packages_distributions()[package]) == {"followupeval"}
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_help_needs_no_heavy_package(name):
+    module = "judge.calibration.cli" if name == "calibrate" else VERBS[name].callback.__module__
+    code = f"import sys, {module}; print(*sorted({HEAVY!r} & sys.modules.keys()))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert loaded.stdout.strip() == "", loaded.stderr
+
+
+def commands(command: click.Command, name: str):
+    yield name, command
+    for sub, child in getattr(command, "commands", {}).items():
+        if not child.hidden:
+            yield from commands(child, f"{name} {sub}")
+
+
+ALL_COMMANDS = dict(entry for name, verb in VERBS.items() for entry in commands(verb, name))
+
+
+@pytest.mark.parametrize("name", ALL_COMMANDS)
+def test_every_command_and_option_says_what_it_does(name):
+    command = ALL_COMMANDS[name]
+    assert command.help
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, f"{name} {parameter.name}"
+
+
+@pytest.mark.parametrize("name", ALL_COMMANDS)
+def test_the_readme_names_every_command(name):
+    assert f"`{name}" in (ROOT / "README.md").read_text()
