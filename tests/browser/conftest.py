@@ -1,6 +1,5 @@
 """A served study and a real Chromium; every page must stay free of errors and foreign requests."""
 
-import shutil
 import signal
 import subprocess
 import sys
@@ -10,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 from sqlite_utils import Database
 
 from annotator.annotation import Annotation, annotation_history
@@ -19,25 +18,6 @@ from generation.item import Item, Message
 
 PLAIN_TRIPLES = tuple((f"question {n}", f"answer {n}", f"turn {n}") for n in range(6))
 ANNOTATE = Path(sys.executable).with_name("annotate")
-CHROMIUM_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
-
-@pytest.fixture(scope="session")
-def browser():
-    executable = shutil.which("chromium")
-    assert executable, "the browser tests need Chromium: run make test, which installs it"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=CHROMIUM_FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -2,14 +2,12 @@
 
 import os
 import re
-import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from hostile_texts import HOSTILE_TEXTS
-from playwright.sync_api import sync_playwright
 
 from judge.calibration.calibration import Calibration, calibrate_study
 from judge.calibration.cli import calibrate
@@ -170,16 +168,6 @@ def test_an_unwritable_place_is_one_line(small_study, tmp_path, path):
 # ---------------------------------------------------------------------------- in the browser
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    with sync_playwright() as playwright:
-        executable = shutil.which("chromium")
-        assert executable, "the browser tests need Chromium"
-        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 # Every element with text of its own: its colour against the nearest opaque background.
 CONTRASTS = """() => {
   const luminance = ([r, g, b]) => [r, g, b].map(v => (v /= 255) <= .04045
@@ -205,10 +193,10 @@ CONTRASTS = """() => {
 @pytest.mark.browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1100])
-def test_reads_well(hostile, chromium, tmp_path, scheme, width):
+def test_reads_well(hostile, browser, tmp_path, scheme, width):
     path = tmp_path / "r.html"
     write_report(hostile, path)
-    page = chromium.new_page(color_scheme=scheme, viewport={"width": width, "height": 900})
+    page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 900})
     asked, said = [], []
     page.on("request", lambda request: asked.append(request.url))
     page.on("console", lambda message: said.append(message.text))
@@ -226,10 +214,10 @@ def test_reads_well(hostile, chromium, tmp_path, scheme, width):
 
 
 @pytest.mark.browser
-def test_the_matrix_scrolls_inside_its_own_box(hostile, chromium, tmp_path):
+def test_the_matrix_scrolls_inside_its_own_box(hostile, browser, tmp_path):
     path = tmp_path / "r.html"
     write_report(hostile, path)
-    page = chromium.new_page(viewport={"width": 390, "height": 900})
+    page = browser.new_page(viewport={"width": 390, "height": 900})
     page.goto(path.as_uri())
     box = page.get_by_role("region", name="Who said what").last
     assert box.evaluate("e => e.scrollWidth > e.clientWidth")
