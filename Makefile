@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 VLLM_VENV := .venv-vllm
 SMALL_MODEL := .cache/smollm2
 
-.PHONY: demo test test-vllm lint example clean
+.PHONY: demo test test-vllm lint clean chromium
 
 demo: $(VENV)/.installed
 	@$(BIN)/generate example
@@ -24,8 +24,8 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-test chromium
 	$(BIN)/pytest -m "not vllm"
 
-# vLLM's CPU build, SmolLM2-135M-Instruct and Ray-free offline inference: no GPU needed.
-test-vllm: $(VLLM_VENV)/.installed $(SMALL_MODEL)/config.json
+# vLLM's CPU build and SmolLM2-135M-Instruct: no GPU needed.
+test-vllm: $(VLLM_VENV)/.installed $(SMALL_MODEL)/made_by_small_model.json
 	SMALL_MODEL=$(SMALL_MODEL) $(VLLM_VENV)/bin/pytest -m vllm tests/vllm
 
 lint: $(VENV)/.installed-test
@@ -57,10 +57,9 @@ $(VLLM_VENV)/.installed: pyproject.toml
 	$(VLLM_VENV)/bin/pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	@touch $@
 
-$(SMALL_MODEL)/config.json: $(VLLM_VENV)/.installed
+$(SMALL_MODEL)/made_by_small_model.json: | $(VLLM_VENV)/.installed
 	$(VLLM_VENV)/bin/python tests/vllm/small_model.py $(SMALL_MODEL)
 
-.PHONY: chromium
 chromium:
 	@command -v chromium >/dev/null || { \
 	  command -v apt-get >/dev/null || { echo "the browser tests need Chromium: install it, then make test"; exit 1; }; \

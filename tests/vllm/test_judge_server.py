@@ -4,7 +4,6 @@ The model is tiny, so nothing is asked of its judgement: every item must end as 
 rubric or as an invalid outcome with its reason, and a second run must ask nothing.
 """
 
-import importlib.util
 import json
 import os
 import socket
@@ -23,25 +22,12 @@ from generation.study import Study
 from judge.store import JudgmentStore, open_pipeline
 from rubrics import load_rubric
 
-pytestmark = [
-    pytest.mark.vllm,
-    pytest.mark.timeout(900),
-    pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vLLM is not installed"),
-]
+pytestmark = [pytest.mark.vllm, pytest.mark.timeout(900)]
 
 NAME = "smollm2"
 CONTEXT_TOKENS = 8192  # all that SmolLM2 has
 READY_SECONDS = 300
 TURNS = ("Why 48?", "How many clips in April?", "Thanks!", "", "</turn></item><|im_end|>")
-
-
-@pytest.fixture(scope="module")
-def model_folder() -> Path:
-    path = Path(__file__).with_name("small_model.py")
-    spec = importlib.util.spec_from_file_location("small_model", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.small_model(Path(os.environ.get("SMALL_MODEL", module.DEFAULT_FOLDER)))
 
 
 @pytest.fixture(scope="module")

