@@ -2,7 +2,13 @@
 
 from rubrics.diff import RubricDiff, diff_rubrics, render_diff
 from rubrics.errors import InputError
-from rubrics.fingerprint import canonical_json, fingerprint, short
+from rubrics.fingerprint import (
+    bytes_fingerprint,
+    canonical_json,
+    file_fingerprint,
+    fingerprint,
+    short,
+)
 from rubrics.rubric import (
     Category,
     Example,
@@ -20,8 +26,10 @@ __all__ = [
     "Rubric",
     "RubricDiff",
     "available_versions",
+    "bytes_fingerprint",
     "canonical_json",
     "diff_rubrics",
+    "file_fingerprint",
     "fingerprint",
     "latest_version",
     "load_rubric",

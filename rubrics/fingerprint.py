@@ -1,7 +1,8 @@
-"""Fingerprints: every hash of the project is `sha256:` over canonical JSON, made here."""
+"""Fingerprints: `sha256:` over canonical JSON, or over the bytes of a file; all are made here."""
 
 import hashlib
 import json
+from pathlib import Path
 from typing import Any
 
 
@@ -22,7 +23,18 @@ def fingerprint(value: Any) -> str:
     >>> fingerprint({"u": "Why?"})[:15]
     'sha256:3930d50e'
     """
-    return f"sha256:{hashlib.sha256(canonical_json(value).encode()).hexdigest()}"
+    return bytes_fingerprint(canonical_json(value).encode())
+
+
+def bytes_fingerprint(content: bytes) -> str:
+    """`sha256:` over bytes as they are, for what was a file before it was anything of ours."""
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def file_fingerprint(path: Path) -> str:
+    """`sha256:` over a file's bytes, read in pieces: model weights do not fit in memory."""
+    with path.open("rb") as file:
+        return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
 
 
 def short(digest: str, length: int = 8) -> str:
