@@ -50,6 +50,15 @@ def current_annotation(
     return next(map(_annotation, rows), None)
 
 
+def done_items(database: Database, annotator: str, rubric_version: str) -> set[str]:
+    """Ids of the items that an annotator has labelled or skipped under a rubric version."""
+    rows = database.conn.execute(
+        "SELECT DISTINCT item_id FROM events WHERE annotator = ? AND rubric_version = ?",
+        [annotator, rubric_version],
+    )
+    return {row[0] for row in rows}
+
+
 def annotation_history(database: Database) -> list[Annotation]:
     """Every event ever saved, oldest first."""
     return _read(database, "events", None, [])

@@ -1,9 +1,12 @@
 """The labelling page as a Gradio app, and serving it: the only file here that imports gradio."""
 
 import os
+import signal
 import socket
+import sys
 from importlib import resources
 from pathlib import Path
+from threading import Event
 
 import click
 from jinja2 import Environment
@@ -80,6 +83,8 @@ def launch(database: Database, rubric: Rubric, *, annotator: str | None, port: i
                 )
             ],
         )
+    # Gradio's own wait would swallow the interrupt; SIGTERM stops as cleanly as Ctrl-C does.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     page.launch(
         server_name=HOST,
         server_port=port,
@@ -98,7 +103,11 @@ def launch(database: Database, rubric: Rubric, *, annotator: str | None, port: i
     )
     who = f" as {annotator}" if annotator else ""
     click.echo(f"label{who} under rubric {rubric.version} at http://{HOST}:{port} (Ctrl-C stops)")
-    page.block_thread()
+    try:
+        Event().wait()
+    finally:
+        page.close(verbose=False)
+        database.close()
 
 
 def page_html(rubric: Rubric, *, annotator: str | None) -> str:

@@ -1,10 +1,9 @@
 """What an annotator fills in for an item: category, confidence, note and flag."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from annotator.annotation import Annotation
-from rubrics import InputError, Rubric
+from rubrics import Rubric
 
 CONFIDENCES = ("sure", "fairly sure", "guessing")
 SKIP_REASONS = (
@@ -32,25 +31,6 @@ def choice_of(saved: Annotation | None) -> Choice:
     if saved is None:
         return Choice()
     return Choice(saved.category, saved.confidence, saved.note, saved.flagged)
-
-
-def choice_from(fields: dict[str, Any]) -> Choice:
-    """A choice from what a page sent; raises InputError when a field has another type."""
-    choice = Choice(
-        category=fields.get("category"),
-        confidence=fields.get("confidence"),
-        note=fields.get("note", ""),
-        flagged=fields.get("flagged", False),
-    )
-    well_typed = (
-        isinstance(choice.category, str | None)
-        and isinstance(choice.confidence, str | None)
-        and isinstance(choice.note, str)
-        and isinstance(choice.flagged, bool)
-    )
-    if not well_typed:
-        raise InputError("the page sent a field of another type than expected; reload it")
-    return choice
 
 
 def fault(choice: Choice, rubric: Rubric) -> str | None:

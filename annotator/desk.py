@@ -1,4 +1,4 @@
-"""The acts that the labelling page may ask for: JSON in, JSON out, never an exception."""
+"""The acts that the labelling page may ask for: JSON in, JSON out, one at a time."""
 
 import sqlite3
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from annotator.choice import choice_from
+from annotator.form import Form, form_from
 from annotator.session import LabellingSession, Reply
 from annotator.view import reply_view
 from rubrics import InputError, Rubric
@@ -27,71 +27,61 @@ class Desk:
 
     def open_screen(self, data: Any) -> dict[str, Any]:
         """Where the annotator left off."""
-        return self._answer(lambda: Reply("", screen=self._session.open(self._name(data))))
+        return self._answer(data, lambda form: self._session.open(self._name(form)))
 
     def save_label(self, data: Any) -> dict[str, Any]:
         """Store the label of the displayed item and show the next."""
         return self._answer(
-            lambda: self._session.save(
-                _text(data, "nonce"), _text(data, "item_id"), choice_from(data["choice"])
-            )
+            data, lambda form: self._session.save(form.nonce, form.item_id, form.choice)
         )
 
     def skip_item(self, data: Any) -> dict[str, Any]:
         """Store that the displayed item was skipped and show the next."""
         return self._answer(
-            lambda: self._session.skip(
-                _text(data, "nonce"),
-                _text(data, "item_id"),
-                _text(data, "reason"),
-                choice_from(data["choice"]),
-            )
+            data,
+            lambda form: self._session.skip(form.nonce, form.item_id, form.reason, form.choice),
         )
 
     def keep_draft(self, data: Any) -> dict[str, Any]:
         """Keep what is filled in but not saved."""
         return self._answer(
-            lambda: self._session.draft(
-                _text(data, "nonce"), _text(data, "item_id"), choice_from(data["choice"])
-            )
+            data, lambda form: self._session.draft(form.nonce, form.item_id, form.choice)
         )
 
     def go_back(self, data: Any) -> dict[str, Any]:
-        return self._answer(lambda: self._session.step(_text(data, "nonce"), by=-1))
+        """Keep what is filled in and show the item before."""
+        return self._answer(data, lambda form: self._leave(form, -1))
 
     def go_forward(self, data: Any) -> dict[str, Any]:
-        return self._answer(lambda: self._session.step(_text(data, "nonce"), by=1))
+        """Keep what is filled in and show the next item, if this one is done."""
+        return self._answer(data, lambda form: self._leave(form, 1))
 
     def review_items(self, data: Any) -> dict[str, Any]:
         """From the finished page back to the skipped items, or to the last one."""
-        return self._answer(lambda: self._session.review(self._name(data)))
+        return self._answer(data, lambda form: self._session.review(self._name(form)))
 
     def rendered_view(self, data: Any) -> dict[str, Any]:
         """The displayed item as Markdown and LaTeX would have it."""
-        return self._answer(lambda: self._session.displayed(_text(data, "nonce")))
+        return self._answer(data, lambda form: self._session.displayed(form.nonce))
 
-    def _name(self, data: Any) -> str:
-        return self._annotator or _text(data, "annotator")
+    def _leave(self, form: Form, by: int) -> Reply:
+        return self._session.step(form.nonce, form.item_id, form.choice, by=by)
 
-    def _answer(self, act: Callable[[], Reply]) -> dict[str, Any]:
+    def _name(self, form: Form) -> str:
+        return self._annotator or form.annotator
+
+    def _answer(self, data: Any, act: Callable[[Form], Reply]) -> dict[str, Any]:
+        """Refusals and a store that cannot be written become replies; a defect of ours does not."""
         try:
+            form = form_from(data)
             with self._lock:
-                reply = act()
-            return reply_view(reply)
+                reply = act(form)
         except InputError as error:
-            message = f"{error}"
-        except (KeyError, TypeError, AttributeError):
-            message = "Not saved: the page sent something else than a form. Reload it."
-        except sqlite3.Error as error:
-            message = (
+            reply = Reply(str(error), refused=True)
+        except sqlite3.OperationalError as error:
+            reply = Reply(
                 f"NOT SAVED: the label store refuses ({error}). Nothing is being saved; "
-                "stop here and tell the study's owner."
+                "stop here and tell the study's owner.",
+                refused=True,
             )
-        return reply_view(Reply(message, refused=True))
-
-
-def _text(data: Any, field: str) -> str:
-    value = data[field]
-    if not isinstance(value, str):
-        raise TypeError(field)
-    return value
+        return reply_view(reply)

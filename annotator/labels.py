@@ -12,7 +12,7 @@ from sqlite_utils import Database
 from annotator.migrations import annotator_migrations
 from generation.database import immediate, keep, open_database
 from generation.item import Item, messages_from
-from rubrics import InputError, Rubric, canonical_json, parse_rubric
+from rubrics import InputError, Rubric, canonical_json, parse_rubric, short
 
 DEFAULT_SEED = 20260402
 
@@ -74,22 +74,22 @@ def record_rubric(database: Database, rubric: Rubric) -> None:
     Raises InputError when the version was used before with other content: labels made under one
     text must never be read as made under another.
     """
-    known = database.conn.execute(
-        "SELECT hash FROM rubrics WHERE version = ?", [rubric.version]
-    ).fetchone()
-    if known and known[0] != rubric.hash:
-        raise InputError(
-            f"rubric {rubric.version} has changed since it was first used here "
-            f"({known[0][:15]}…, now {rubric.hash[:15]}…); give the new text a new version"
-        )
-    if not known:
-        database["rubrics"].insert(
+    with immediate(database):
+        keep(
+            database,
+            "rubrics",
             {
                 "version": rubric.version,
                 "hash": rubric.hash,
                 "text": rubric.text,
                 "first_used_at": datetime.now(UTC).isoformat(timespec="seconds"),
-            }
+            },
+        )
+        known = database["rubrics"].get(rubric.version)["hash"]
+    if known != rubric.hash:
+        raise InputError(
+            f"rubric {rubric.version} has changed since it was first used here "
+            f"({short(known)}, now {short(rubric.hash)}); give the new text a new version"
         )
 
 

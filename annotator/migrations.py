@@ -39,7 +39,7 @@ def m001_blind_labels(db: Database) -> None:
             annotator TEXT NOT NULL REFERENCES annotators,
             item_id TEXT NOT NULL REFERENCES items,
             rubric_version TEXT NOT NULL REFERENCES rubrics (version),
-            last_event_id INTEGER,
+            last_event_id INTEGER REFERENCES events (event_id),
             shown_at TEXT NOT NULL
         ) STRICT""",
         "CREATE INDEX displays_by_annotator ON displays (annotator, rubric_version)",
@@ -69,6 +69,10 @@ def m001_blind_labels(db: Database) -> None:
             CHECK ((kind = 'skip') = (skip_reason IS NOT NULL))
         ) STRICT""",
         "CREATE INDEX events_by_item ON events (annotator, rubric_version, item_id)",
+        # REPLACE fires delete triggers only where recursive_triggers happens to be on.
+        """CREATE TRIGGER events_never_replaced BEFORE INSERT ON events
+           WHEN EXISTS (SELECT 1 FROM events WHERE event_id = NEW.event_id OR nonce = NEW.nonce)
+           BEGIN SELECT RAISE (ABORT, 'annotation events are append-only'); END""",
         """CREATE TRIGGER events_never_change BEFORE UPDATE ON events
            BEGIN SELECT RAISE (ABORT, 'annotation events are append-only'); END""",
         """CREATE TRIGGER events_never_vanish BEFORE DELETE ON events

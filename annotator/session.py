@@ -1,10 +1,11 @@
 """The labelling session as a state machine, free of any page: all of its state is in labels.db."""
 
+import sqlite3
 from dataclasses import dataclass, field, replace
 
 from sqlite_utils import Database
 
-from annotator.annotation import Annotation, append_event, current_annotation
+from annotator.annotation import Annotation, append_event, current_annotation, done_items
 from annotator.choice import SKIP_REASONS, Choice, choice_of, fault
 from annotator.display import (
     Display,
@@ -68,7 +69,7 @@ class LabellingSession:
         self._rubric = rubric
         self._orders: dict[str, tuple[str, ...]] = {}
 
-    def open(self, name: str) -> Screen:
+    def open(self, name: str) -> Reply:
         """Where this annotator left off: the same item with its draft, or the next one to do.
 
         Raises InputError for a name that cannot be used.
@@ -78,14 +79,14 @@ class LabellingSession:
         order = self._order(annotator)
         last = last_display(self._db, annotator, self._rubric.version)
         start = order.index(last.item_id) if last else 0
-        if last and not is_spent(self._db, last):
-            return self._show(annotator, start)
-        return self._show(annotator, self._next_open(annotator, start))
+        standing = last is not None and not is_spent(self._db, last)
+        position = start if standing else self._next_open(annotator, start)
+        return Reply("", screen=self._show(annotator, position))
 
     def save(self, nonce: str, item_id: str, choice: Choice) -> Reply:
         """Store a label for the displayed item, then show the next one."""
         if choice.category is None:
-            return Reply("Choose a category first (keys 1-7).", refused=True)
+            return Reply("Choose a category first.", refused=True)
         return self._store(nonce, item_id, choice, skip_reason=None)
 
     def skip(self, nonce: str, item_id: str, reason: str, choice: Choice) -> Reply:
@@ -101,15 +102,23 @@ class LabellingSession:
             return OUT_OF_DATE
         if refusal := self._refusal(display, item_id, choice):
             return refusal
-        if not is_spent(self._db, display):  # else the draft arrived after its own save
+        if is_spent(self._db, display):
+            return Reply("")  # the draft arrived after its own save
+        if choice == choice_of(self._annotation(display.annotator, item_id)):
+            drop_draft(self._db, display)
+        else:
             keep_draft(self._db, display, choice)
         return Reply("Draft kept.")
 
-    def step(self, nonce: str, by: int) -> Reply:
-        """Go back (`by` = -1) or forward (+1); forward stops at the first item not done yet."""
+    def step(self, nonce: str, item_id: str, choice: Choice, by: int) -> Reply:
+        """Keep the draft, then go back (`by` = -1) or forward (+1).
+
+        Forward stops at the first item not done yet.
+        """
+        kept = self.draft(nonce, item_id, choice)
         display = find_display(self._db, nonce)
-        if display is None:
-            return OUT_OF_DATE
+        if kept.refused or display is None:
+            return kept
         order = self._order(display.annotator)
         position = order.index(display.item_id) + by
         if position < 0:
@@ -172,8 +181,14 @@ class LabellingSession:
                 refused=True,
             )
         # Only now, after the commit, does the next item come up.
-        here = self._order(display.annotator).index(item_id)
-        screen = self._show(display.annotator, self._next_open(display.annotator, here + 1))
+        try:
+            here = self._order(display.annotator).index(item_id)
+            screen = self._show(display.annotator, self._next_open(display.annotator, here + 1))
+        except sqlite3.OperationalError as error:
+            return Reply(
+                f"Saved (receipt {event_id}), but the next item cannot be shown ({error}).",
+                refused=True,
+            )
         return Reply(f"Saved (receipt {event_id}).", screen=screen)
 
     def _refusal(self, display: Display, item_id: str, choice: Choice) -> Reply | None:
@@ -238,10 +253,9 @@ class LabellingSession:
     def _next_open(self, annotator: str, start: int) -> int | None:
         """The first item from `start` on, then from the beginning, without an annotation."""
         order = self._order(annotator)
-        for position in (*range(start, len(order)), *range(start)):
-            if not self._annotation(annotator, order[position]):
-                return position
-        return None
+        done = done_items(self._db, annotator, self._rubric.version)
+        positions = (*range(start, len(order)), *range(start))
+        return next((p for p in positions if order[p] not in done), None)
 
     def _annotation(self, annotator: str, item_id: str) -> Annotation | None:
         return current_annotation(self._db, annotator, item_id, self._rubric.version)

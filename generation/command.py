@@ -44,7 +44,7 @@ class Verb(DefaultGroup):
             sys.exit(INPUT_WRONG)
         except OSError as error:  # such as a full disk behind a redirected result
             where = f"{error.filename}: " if error.filename else ""
-            click.echo(f"error: {where}{error.strerror}", err=True)
+            click.echo(f"error: {where}{error.strerror or error}", err=True)
             sys.exit(INPUT_WRONG)
         except (KeyboardInterrupt, click.Abort):
             click.echo("interrupted", err=True)

@@ -2,6 +2,7 @@
 
 import contextlib
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -36,8 +37,13 @@ def open_database(
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
             connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
+            _use_wal(connection)
+            if durable:
+                connection.execute("PRAGMA synchronous=FULL")
+                # The file itself holds every commit: people copy labels.db without its -wal.
+                connection.execute("PRAGMA wal_autocheckpoint=1")
+            else:
+                connection.execute("PRAGMA synchronous=NORMAL")
             connection.execute("PRAGMA foreign_keys=ON")
             database = Database(connection, strict=True)
             for migrations in migration_sets:
@@ -81,9 +87,12 @@ def readable_refusals(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        raise InputError(f"{path}: {storage_refusal(error) or error}") from error
+        refusal = storage_refusal(error)
+        if refusal is None:  # a defect of ours, such as a broken constraint
+            raise
+        raise InputError(f"{path}: {refusal}") from error
     except OSError as error:
-        raise InputError(f"{error.filename or path}: {error.strerror}") from error
+        raise InputError(f"{error.filename or path}: {error.strerror or error}") from error
 
 
 def storage_refusal(error: sqlite3.DatabaseError) -> str | None:
@@ -102,9 +111,21 @@ def storage_refusal(error: sqlite3.DatabaseError) -> str | None:
     return f"{message}; {hint}" if hint else None
 
 
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Switch to write-ahead logging; SQLite's busy timeout does not cover this one statement."""
+    deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
 def _refuse_newer(database: Database, migrations: Migrations, path: Path) -> None:
-    known = {migration.name for migration in migrations.pending(database)}
-    known |= {migration.name for migration in migrations._migrations}
+    known = {migration.name for migration in migrations.pending(Database(memory=True))}
     unknown = [m.name for m in migrations.applied(database) if m.name not in known]
     if unknown:
         raise InputError(

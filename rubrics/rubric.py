@@ -11,7 +11,7 @@ from rubrics.fingerprint import fingerprint
 
 CATEGORY_COUNT = 7  # FOLLOWUPEVAL labels a turn with one of seven categories (arXiv 2604.02315)
 ID = r"[a-z][a-z0-9_]*"  # what judges answer and reports print: nothing to normalise or escape
-KEY = r"[a-z0-9]"  # typed without Shift or any other modifier
+KEY = r"[1-9]"  # letters are the page's own shortcuts
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def _category(entry: dict[str, Any], where: str) -> Category:
         id=_word(entry, "id", where, ID, "lower-case letters, digits and _"),
         name=_text(entry, "name", where),
         sigma=sigma,
-        key=_word(entry, "key", where, KEY, "one digit or lower-case letter, in quotes"),
+        key=_word(entry, "key", where, KEY, "one digit from 1 to 9, in quotes"),
         definition=_text(entry, "definition", where),
         decision_rules=_texts(entry, "decision_rules", where),
         examples=tuple(

@@ -4,6 +4,7 @@
 const find = (selector) => element.querySelector(selector);
 const all = (selector) => [...element.querySelectorAll(selector)];
 const form = find("form.verdict");
+const asksName = find(".desk").dataset.asksName === "yes";
 const ROLES = {
   system: "System message",
   user: "User asked",
@@ -46,10 +47,10 @@ async function perform(act, data) {
   form.setAttribute("aria-busy", "true");
   say("Saving…");
   const reply = await ask(act, data);
-  busy = false;
   find(".lock").disabled = false;
-  form.removeAttribute("aria-busy");
   if (reply.screen) await show(reply.screen);
+  form.removeAttribute("aria-busy");
+  busy = false;
   say(reply.message, reply.refused);
 }
 
@@ -94,16 +95,19 @@ function fill(filled) {
   form.elements.flagged.checked = filled.flagged;
 }
 
+// The item before goes off the screen at once: no key may fall on a text that is not there.
 async function showParts() {
-  let parts = screen.parts;
-  const wantsRendered = find("input.rendered").checked;
-  if (wantsRendered) {
-    const asked = screen.nonce;
+  const shown = screen;
+  find(".parts").replaceChildren();
+  let rendered = null;
+  if (find("input.rendered").checked) {
     const reply = await ask("rendered_view", onScreen());
-    if (screen.nonce !== asked) return;
-    parts = reply.parts ?? parts;
+    if (screen !== shown) return;
+    rendered = reply.parts;
+    if (!rendered) say(`The rendered view is not to be had. ${reply.message}`, true);
   }
-  find(".parts").replaceChildren(...parts.map((part) => partElement(part, wantsRendered)));
+  const parts = (rendered ?? shown.parts).map((part) => partElement(part, Boolean(rendered)));
+  find(".parts").replaceChildren(...parts);
 }
 
 // `part.html` comes escaped, or cleaned to a closed list of tags, from the server.
@@ -171,9 +175,11 @@ function pick(key) {
   return true;
 }
 
+const leave = (act) => perform(act, { ...onScreen(), choice: choice() });
+
 const KEYS = {
-  b: () => perform("go_back", onScreen()),
-  n: () => perform("go_forward", onScreen()),
+  b: () => leave("go_back"),
+  n: () => leave("go_forward"),
   s: skip,
   g: () => {
     const guidelines = find(".guidelines");
@@ -208,13 +214,15 @@ form.addEventListener("submit", (event) => {
 find("button.back").addEventListener("click", KEYS.b);
 find("button.forward").addEventListener("click", KEYS.n);
 find("button.skip-it").addEventListener("click", skip);
-find("input.rendered").addEventListener("change", showParts);
+find("input.rendered").addEventListener("change", () => screen && showParts());
 find("button.review").addEventListener("click", () => perform("review_items", { annotator: screen.annotator }));
 
 async function start(annotator) {
   const reply = await ask("open_screen", { annotator });
   if (reply.screen) return show(reply.screen);
-  find(".who").hidden = find(".desk").dataset.asksName === "no" && !reply.refused;
+  find(".who").hidden = false;
+  find(".who label").hidden = !asksName;
+  find(".who button").textContent = asksName ? "Start" : "Try again";
   say(reply.message, true);
 }
 
@@ -222,6 +230,7 @@ async function start(annotator) {
 find(".who").addEventListener("submit", (event) => {
   event.preventDefault();
   const name = event.target.elements.annotator.value;
+  if (!asksName) return start("");
   const address = new URL(location.href);
   address.searchParams.set("annotator", name);
   history.replaceState(null, "", address);
@@ -229,7 +238,7 @@ find(".who").addEventListener("submit", (event) => {
 });
 
 const named = new URLSearchParams(location.search).get("annotator");
-if (named || find(".desk").dataset.asksName === "no") start(named ?? "");
+if (named || !asksName) start(named ?? "");
 else {
   find(".who").hidden = false;
   find(".who input").focus();

@@ -1,5 +1,6 @@
 """labels.db: append-only, durable, and unable to mix two texts of one rubric version."""
 
+import shutil
 import sqlite3
 from dataclasses import replace
 
@@ -15,7 +16,7 @@ from rubrics import InputError
 @pytest.fixture
 def labelled(labels, rubric):
     session = LabellingSession(labels, rubric)
-    screen = session.open("ann")
+    screen = session.open("ann").screen
     session.save(screen.nonce, screen.shown.item_id, Choice("malformed"))
     return labels
 
@@ -32,6 +33,19 @@ def test_annotation_events_cannot_be_changed(labelled, statement):
     with pytest.raises(sqlite3.IntegrityError, match="append-only"):
         labelled.conn.execute(statement)
     assert [event.category for event in annotation_history(labelled)] == ["malformed"]
+
+
+def test_no_other_program_can_replace_an_event_either(labelled, tmp_path):
+    plain = sqlite3.connect(tmp_path / "labels.db")  # without recursive_triggers
+    with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+        plain.execute("INSERT OR REPLACE INTO events SELECT * FROM events")
+
+
+def test_a_copy_of_the_file_alone_holds_every_label(labelled, tmp_path):
+    shutil.copy(tmp_path / "labels.db", tmp_path / "copy.db")
+    assert [e.category for e in annotation_history(open_labels(tmp_path / "copy.db"))] == [
+        "malformed"
+    ]
 
 
 def test_every_commit_waits_for_the_disk(labels):

@@ -24,15 +24,23 @@ def save(session, screen, choice=GENUINE):
     return session.save(screen.nonce, screen.shown.item_id, choice)
 
 
+def step(session, screen, by, choice=None):
+    return session.step(screen.nonce, screen.shown.item_id, choice or screen.choice, by=by)
+
+
+def back_from(session, screen, choice=None):
+    return step(session, screen, -1, choice).screen
+
+
 def label_all(session, name="ann"):
-    screen = session.open(name)
+    screen = session.open(name).screen
     while screen.shown:
         screen = save(session, screen).screen
     return screen
 
 
 def test_a_save_is_stored_whole_and_brings_the_next_item(session, labels):
-    first = session.open("ann")
+    first = session.open("ann").screen
     reply = save(session, first, NEW_TASK)
     assert not reply.refused
     assert reply.screen.shown.item_id != first.shown.item_id
@@ -50,7 +58,7 @@ def test_a_save_is_stored_whole_and_brings_the_next_item(session, labels):
 
 def test_every_item_comes_once_and_then_the_end(session):
     seen = []
-    screen = session.open("ann")
+    screen = session.open("ann").screen
     while screen.shown:
         seen.append(screen.shown.item_id)
         screen = save(session, screen).screen
@@ -60,7 +68,7 @@ def test_every_item_comes_once_and_then_the_end(session):
 def test_the_order_is_ones_own_and_stays(session, labels, rubric):
     orders = {name: [] for name in ("ann", "ben", "cyd", "dee")}
     for name, order in orders.items():
-        screen = session.open(name)
+        screen = session.open(name).screen
         while screen.shown:
             order.append(screen.shown.item_id)
             screen = save(session, screen).screen
@@ -71,7 +79,7 @@ def test_the_order_is_ones_own_and_stays(session, labels, rubric):
 
 
 def test_a_skip_needs_a_reason_from_the_list(session, labels):
-    screen = session.open("ann")
+    screen = session.open("ann").screen
     refused = session.skip(screen.nonce, screen.shown.item_id, "because", Choice())
     assert refused.refused
     assert "reason" in refused.message
@@ -83,21 +91,21 @@ def test_a_skip_needs_a_reason_from_the_list(session, labels):
 
 
 def test_an_edit_is_a_new_event_and_the_old_one_stays(session, labels):
-    first = session.open("ann")
+    first = session.open("ann").screen
     save(session, first)
-    second = session.open("ann")
-    back = session.step(second.nonce, by=-1).screen
+    second = session.open("ann").screen
+    back = back_from(session, second)
     assert back.shown == first.shown
     assert back.choice == GENUINE
     save(session, back, NEW_TASK)
     history = [event.category for event in annotation_history(labels)]
     assert history == ["genuine_followup", "new_task_prompt"]
     assert [e.category for e in current_annotations(labels, "v3")] == ["new_task_prompt"]
-    assert session.open("ann").labelled == 1
+    assert session.open("ann").screen.labelled == 1
 
 
 def test_a_label_can_take_the_place_of_a_skip(session, labels):
-    first = session.open("ann")
+    first = session.open("ann").screen
     session.skip(first.nonce, first.shown.item_id, SKIP_REASONS[1], Choice())
     label_all(session)
     skipped = session.review("ann").screen
@@ -107,41 +115,41 @@ def test_a_label_can_take_the_place_of_a_skip(session, labels):
 
 
 def test_forward_stops_at_an_item_not_done(session):
-    screen = session.open("ann")
-    assert session.step(screen.nonce, by=-1).message == "This is your first item."
-    assert session.step(screen.nonce, by=1).refused
+    screen = session.open("ann").screen
+    assert step(session, screen, -1).message == "This is your first item."
+    assert step(session, screen, 1).refused
     save(session, screen)
-    back = session.step(session.open("ann").nonce, by=-1).screen
-    assert session.step(back.nonce, by=1).screen.position == 2
+    back = back_from(session, session.open("ann").screen)
+    assert step(session, back, 1).screen.position == 2
 
 
 def test_a_draft_comes_back_in_a_new_session(session, labels, rubric):
-    screen = session.open("ann")
+    screen = session.open("ann").screen
     session.draft(screen.nonce, screen.shown.item_id, NEW_TASK)
-    again = LabellingSession(labels, rubric).open("ann")
+    again = LabellingSession(labels, rubric).open("ann").screen
     assert again.shown == screen.shown
     assert again.choice == NEW_TASK
     assert again.saved is None
-    assert LabellingSession(labels, rubric).open("ben").choice == Choice()
+    assert LabellingSession(labels, rubric).open("ben").screen.choice == Choice()
 
 
 def test_a_draft_that_arrives_after_its_save_is_no_draft_of_the_saved_item(session):
-    screen = session.open("ann")
+    screen = session.open("ann").screen
     save(session, screen)
     session.draft(screen.nonce, screen.shown.item_id, NEW_TASK)
-    back = session.step(session.open("ann").nonce, by=-1).screen
+    back = back_from(session, session.open("ann").screen)
     assert back.choice == GENUINE
 
 
 def test_reloading_an_item_opened_for_editing_stays_on_it(session):
-    first = session.open("ann")
+    first = session.open("ann").screen
     save(session, first)
-    back = session.step(session.open("ann").nonce, by=-1).screen
-    assert session.open("ann").shown == back.shown
+    back = back_from(session, session.open("ann").screen)
+    assert session.open("ann").screen.shown == back.shown
 
 
 def test_the_same_save_twice_is_stored_once(session, labels):
-    screen = session.open("ann")
+    screen = session.open("ann").screen
     one, two = save(session, screen), save(session, screen)
     assert not two.refused
     assert two.message == one.message
@@ -149,7 +157,7 @@ def test_the_same_save_twice_is_stored_once(session, labels):
 
 
 def test_another_choice_under_a_spent_nonce_is_refused(session, labels):
-    screen = session.open("ann")
+    screen = session.open("ann").screen
     save(session, screen)
     reply = save(session, screen, NEW_TASK)
     assert reply.refused
@@ -158,7 +166,7 @@ def test_another_choice_under_a_spent_nonce_is_refused(session, labels):
 
 
 def test_a_save_for_an_item_that_is_not_on_screen_is_refused(session, labels):
-    screen = session.open("ann")
+    screen = session.open("ann").screen
     other = next(i for i in ("000000000000", "000000000001") if i != screen.shown.item_id)
     assert "not the one on this screen" in session.save(screen.nonce, other, GENUINE).message
     assert "out of date" in session.save("made-up", screen.shown.item_id, GENUINE).message
@@ -166,7 +174,7 @@ def test_a_save_for_an_item_that_is_not_on_screen_is_refused(session, labels):
 
 
 def test_a_second_tab_is_told_and_may_replace(session, labels):
-    one, two = session.open("ann"), session.open("ann")
+    one, two = session.open("ann").screen, session.open("ann").screen
     assert one.shown == two.shown
     save(session, one)
     told = save(session, two, NEW_TASK)
@@ -177,7 +185,7 @@ def test_a_second_tab_is_told_and_may_replace(session, labels):
     assert len(annotation_history(labels)) == 1
     assert not save(session, told.screen, NEW_TASK).refused
     assert [e.category for e in current_annotations(labels, "v3")] == ["new_task_prompt"]
-    assert session.open("ann").labelled == 1
+    assert session.open("ann").screen.labelled == 1
 
 
 @pytest.mark.parametrize(
@@ -192,7 +200,7 @@ def test_a_second_tab_is_told_and_may_replace(session, labels):
     ],
 )
 def test_what_cannot_be_stored_is_refused_and_said(session, labels, choice, said):
-    screen = session.open("ann")
+    screen = session.open("ann").screen
     reply = save(session, screen, choice)
     assert reply.refused
     assert reply.screen is None  # the page keeps what was filled in
@@ -200,19 +208,35 @@ def test_what_cannot_be_stored_is_refused_and_said(session, labels, choice, said
     assert annotation_history(labels) == []
 
 
-@pytest.mark.parametrize("name", ["", "   ", "<b>ann</b>", "a" * 41, "ann\n", "${x}"])
+@pytest.mark.parametrize("name", ["", "   ", "<b>ann</b>", "a" * 41, "a\nb", "${x}"])
 def test_names_that_cannot_be_used(session, name):
-    if name == "ann\n":  # blanks around a name are no part of it
-        assert session.open(name).annotator == "ann"
-    else:
-        with pytest.raises(InputError, match="cannot be used"):
-            session.open(name)
+    with pytest.raises(InputError, match="cannot be used"):
+        session.open(name)
+
+
+def test_blanks_around_a_name_are_no_part_of_it(session):
+    assert session.open(" ann\n").screen.annotator == "ann"
+
+
+def test_going_back_keeps_what_was_filled_in(session):
+    first = session.open("ann").screen
+    second = save(session, first).screen
+    back = back_from(session, second, NEW_TASK)
+    assert step(session, back, 1).screen.choice == NEW_TASK
+
+
+def test_a_draft_equal_to_what_is_saved_is_none(session, labels):
+    save(session, session.open("ann").screen)
+    back = back_from(session, session.open("ann").screen)
+    session.draft(back.nonce, back.shown.item_id, NEW_TASK)
+    session.draft(back.nonce, back.shown.item_id, GENUINE)
+    assert labels["drafts"].count_where("item_id = ?", [back.shown.item_id]) == 0
 
 
 def test_a_page_opened_under_an_older_rubric_finishes_under_it(labels, rubric):
     old = load_rubric("v2")
     record_rubric(labels, old)
-    screen = LabellingSession(labels, old).open("ann")
+    screen = LabellingSession(labels, old).open("ann").screen
     reply = save(LabellingSession(labels, rubric), screen)
     assert not reply.refused
     assert [e.rubric_version for e in annotation_history(labels)] == ["v2"]
@@ -225,7 +249,7 @@ def test_items_added_while_people_label_join_the_list(session, labels):
     assert finished.shown is None
     extra = Item((Message("user", "late"),), "a", "u")
     add_items(labels, [BlindItem("ffffffffffff", extra)], seed=99)
-    assert session.open("ann").shown.item == extra
+    assert session.open("ann").screen.shown.item == extra
 
 
 def test_an_empty_list_is_finished_at_once(tmp_path, rubric):
@@ -234,5 +258,5 @@ def test_an_empty_list_is_finished_at_once(tmp_path, rubric):
     database = open_labels(tmp_path / "empty.db", create=True)
     record_rubric(database, rubric)
     session = LabellingSession(database, rubric)
-    assert session.open("ann").shown is None
+    assert session.open("ann").screen.shown is None
     assert session.review("ann").refused

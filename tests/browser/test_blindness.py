@@ -28,7 +28,7 @@ def judged_study(tmp_path):
     database = open_labels(folder / "labels.db")
     record_rubric(database, load_rubric("v3"))
     session = LabellingSession(database, load_rubric("v3"))
-    screen = session.open("ben the other")
+    screen = session.open("ben the other").screen
     while screen.shown:
         choice = Choice("malformed", "guessing", "note of ben")
         screen = session.save(screen.nonce, screen.shown.item_id, choice).screen

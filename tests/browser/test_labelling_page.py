@@ -1,6 +1,10 @@
 """The labelling page in a real browser: by keyboard, on a phone, in two tabs, with a slow save."""
 
+import signal
 import sqlite3
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from labelling_page import label, shown_turn, status
@@ -92,6 +96,53 @@ def test_keys_pressed_during_a_slow_save_never_fall_on_the_next_item(desk, new_p
     assert event.category == "assistant_turn_restate"
 
 
+def test_no_label_falls_on_an_item_that_is_still_being_rendered(desk, new_page):
+    page = new_page(desk.url)
+    shown_turn(page)
+    page.get_by_label("Rendered view").check()
+    page.locator(".part.turn .as-rendered").wait_for()
+    held = []
+
+    def hold_rendering(route):
+        held.append(route) if "rendered_view" in route.request.post_data else route.continue_()
+
+    page.route("**/component_server**", hold_rendering)
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    page.locator(".parts:empty").wait_for(state="attached")
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    status(page, "that key was not taken")
+    [rendering] = held
+    rendering.continue_()
+    page.locator(".part.turn .as-rendered").wait_for()
+    assert [event.category for event in desk.history()] == ["genuine_followup"]
+    page.unroute("**/component_server**")
+
+
+def test_a_rendered_view_that_fails_leaves_the_text_verbatim_and_says_so(desk, new_page):
+    page = new_page(desk.url)
+    turn = shown_turn(page)
+    page.route("**/component_server**", lambda route: route.abort())
+    page.get_by_label("Rendered view").check()
+    status(page, "The rendered view is not to be had")
+    assert shown_turn(page) == turn
+    assert page.locator(".as-rendered").count() == 0
+
+
+def test_leaving_an_item_at_once_keeps_what_was_filled_in(desk, new_page):
+    page = new_page(desk.url)
+    shown_turn(page)
+    label(page, "1")
+    here = shown_turn(page)
+    page.keyboard.press("4")
+    page.keyboard.press("b")
+    page.locator(".saved", has_text="Genuine follow-up").wait_for()
+    page.keyboard.press("n")
+    page.locator(".part.turn .text", has_text=here).wait_for()
+    assert page.locator("input[name=category]:checked").get_attribute("data-key") == "4"
+
+
 def test_a_save_that_the_server_never_got_keeps_the_choice(desk, new_page):
     page = new_page(desk.url)
     first = shown_turn(page)
@@ -151,6 +202,7 @@ def test_the_end_and_the_way_back(desk, new_page):
     for _ in range(5):
         label(page, "1")
     page.get_by_role("heading", name="All done").wait_for()
+    page.locator(".finished .status", has_text="Saved (receipt").wait_for()
     assert page.locator(".finished .tally").inner_text() == "6 of 6 done · 1 skipped"
     page.get_by_role("button", name="Look at my items again").click()
     shown_turn(page)
@@ -218,6 +270,22 @@ def test_a_taken_port_is_said_and_the_next_one_used(plain_study, serve):
         assert one.port == 7930
         with serve(plain_study, "--annotator", "ben", port=7930) as two:
             assert two.port == 7931
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
+def test_the_server_stops_cleanly(plain_study, sent, code):
+    process = subprocess.Popen(
+        [Path(sys.executable).with_name("annotate"), "--study", plain_study, "--port", "7945"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert "http://" in process.stdout.readline()
+    process.send_signal(sent)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (code, "")
+    assert err.split() == (["interrupted"] if code else [])
+    assert not (plain_study / "labels.db-wal").exists()
 
 
 def test_every_acknowledged_label_outlives_a_killed_server(make_labels, serve, new_page):
