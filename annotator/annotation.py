@@ -5,6 +5,8 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from rubrics import Rubric
+
 
 @dataclass(frozen=True)
 class Annotation:
@@ -30,6 +32,13 @@ def append_event(database: Database, **event: Any) -> int:
     """
     kind = "skip" if event["skip_reason"] else "label"
     return int(database["events"].insert({**event, "kind": kind}).last_pk)
+
+
+def saved_as(annotation: Annotation, rubric: Rubric) -> str:
+    """What was saved, in the words that the annotator saw."""
+    if annotation.category is None:
+        return f"skipped: {annotation.skip_reason}"
+    return rubric.category(annotation.category).name
 
 
 def current_annotations(database: Database, rubric_version: str) -> list[Annotation]:

@@ -5,7 +5,13 @@ from dataclasses import dataclass, field, replace
 
 from sqlite_utils import Database
 
-from annotator.annotation import Annotation, append_event, current_annotation, done_items
+from annotator.annotation import (
+    Annotation,
+    append_event,
+    current_annotation,
+    done_items,
+    saved_as,
+)
 from annotator.choice import SKIP_REASONS, Choice, choice_of, fault
 from annotator.display import (
     Display,
@@ -204,7 +210,7 @@ class LabellingSession:
         """Saved meanwhile in another tab: show the item anew and let the person decide."""
         position = self._order(display.annotator).index(display.item_id)
         screen = self._show(display.annotator, position)
-        what = saved.category or f"skipped ({saved.skip_reason})"
+        what = saved_as(saved, self._rubric)
         return Reply(
             f"Not saved yet: you saved this item in another tab as “{what}”. "
             "Submit again to replace that.",

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
+from annotator.annotation import saved_as
 from annotator.rendered import rendered_html
 from annotator.session import Reply, Screen
 from annotator.verbatim import verbatim_html
@@ -43,7 +44,7 @@ def screen_view(screen: Screen) -> dict[str, Any]:
         "rubric_version": screen.rubric.version,
         "parts": item_view(screen.shown.item, rendered=False),
         "choice": asdict(screen.choice),
-        "saved": _saved_view(screen),
+        "saved": saved_as(screen.saved, screen.rubric) if screen.saved else None,
     }
 
 
@@ -61,11 +62,3 @@ def item_view(item: Item, *, rendered: bool) -> list[dict[str, Any]]:
         }
         for role, text in texts
     ]
-
-
-def _saved_view(screen: Screen) -> str | None:
-    if screen.saved is None:
-        return None
-    if screen.saved.category is None:
-        return f"skipped: {screen.saved.skip_reason}"
-    return screen.rubric.category(screen.saved.category).name

@@ -70,7 +70,7 @@ async function show(next) {
   find(".finished").hidden = !next.finished;
   const done = next.labelled + next.skipped;
   for (const tally of all(".tally")) {
-    tally.textContent = `${done} of ${next.total} done` + (next.skipped ? ` · ${next.skipped} skipped` : "");
+    tally.textContent = `${done} of ${next.total} done` + (next.skipped ? ` (${next.skipped} skipped)` : "");
   }
   if (next.finished) return find(".finished").focus();
   find(".who-is").textContent = next.annotator;
@@ -157,7 +157,7 @@ function skip() {
   const reason = form.elements.reason;
   if (!reason.value) {
     reason.focus();
-    return say("Choose a reason for skipping, then press Skip.", true);
+    return say("Choose a reason for skipping (arrow keys), then press Enter.", true);
   }
   return perform("skip_item", { ...onScreen(), reason: reason.value, choice: choice() });
 }
@@ -177,23 +177,30 @@ function pick(key) {
 
 const leave = (act) => perform(act, { ...onScreen(), choice: choice() });
 
+const review = () => perform("review_items", { annotator: screen.annotator });
+
+function guidelines(open) {
+  find(".guidelines").open = open;
+}
+
 const KEYS = {
   b: () => leave("go_back"),
   n: () => leave("go_forward"),
   s: skip,
-  g: () => {
-    const guidelines = find(".guidelines");
-    guidelines.open = !guidelines.open;
-    (guidelines.open ? guidelines : find(".work")).scrollIntoView({ block: "start" });
-  },
+  g: () => guidelines(!find(".guidelines").open),
 };
 
 document.addEventListener("keydown", (event) => {
   if (event.isComposing || event.ctrlKey || event.altKey || event.metaKey) return;
   const at = event.target;
-  if (event.key === "Escape" && at.matches?.("textarea, select")) return at.blur();
+  if (event.key === "Escape") return at.matches?.("textarea, select") ? at.blur() : guidelines(false);
+  if (at.name === "reason" && at.value && ["Enter", "s"].includes(event.key)) {
+    event.preventDefault();
+    return skip();
+  }
   const typing = at.isContentEditable || at.matches?.("textarea, select, input:not([type=radio], [type=checkbox])");
-  if (typing || !screen || screen.finished || find(".work").hidden) return;
+  if (typing || !screen) return;
+  if (screen.finished) return event.key === "b" ? review() : undefined;
   if (event.key === "Enter") {
     if (at.matches?.("button, summary, a, input[type=checkbox]")) return;
     event.preventDefault();
@@ -215,7 +222,7 @@ find("button.back").addEventListener("click", KEYS.b);
 find("button.forward").addEventListener("click", KEYS.n);
 find("button.skip-it").addEventListener("click", skip);
 find("input.rendered").addEventListener("change", () => screen && showParts());
-find("button.review").addEventListener("click", () => perform("review_items", { annotator: screen.annotator }));
+find("button.review").addEventListener("click", review);
 
 async function start(annotator) {
   const reply = await ask("open_screen", { annotator });

@@ -45,8 +45,7 @@ def test_from_labels_by_keyboard_to_kappa_and_export(example_folder, serve, new_
         for key in keys:
             label(page, key)
         page.get_by_label("Skip because").select_option("Two categories fit equally well")
-        page.keyboard.press("Escape")
-        page.keyboard.press("s")
+        page.get_by_label("Skip because").press("s")
         status(page, "Saved (receipt 11)")
         page.keyboard.press("b")
         page.locator(".saved", has_text="skipped").wait_for()
