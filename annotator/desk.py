@@ -2,13 +2,15 @@
 
 import sqlite3
 from collections.abc import Callable
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from sqlite_utils import Database
 
 from annotator.form import Form, form_from
-from annotator.session import LabellingSession, Reply
+from annotator.screen import Reply
+from annotator.session import LabellingSession
 from annotator.view import reply_view
 from rubrics import InputError, Rubric
 
@@ -20,10 +22,19 @@ class Desk:
     connection per thread waiting for SQLite's own lock.
     """
 
-    def __init__(self, database: Database, rubric: Rubric, *, annotator: str | None) -> None:
+    def __init__(
+        self, database: Database, rubric: Rubric, path: Path, *, annotator: str | None
+    ) -> None:
+        self._database = database
         self._session = LabellingSession(database, rubric)
+        self._path = path
+        self._file = _identity(path)
         self._annotator = annotator
         self._lock = Lock()
+
+    def close(self) -> None:
+        with self._lock:
+            self._database.close()
 
     def open_screen(self, data: Any) -> dict[str, Any]:
         """Where the annotator left off."""
@@ -74,6 +85,11 @@ class Desk:
         """Refusals and a store that cannot be written become replies; a defect of ours does not."""
         try:
             form = form_from(data)
+            if _identity(self._path) != self._file:
+                raise InputError(
+                    f"NOT SAVED: {self._path.name} was moved or replaced while this page was "
+                    "served. Stop here and have annotate started again."
+                )
             with self._lock:
                 reply = act(form)
         except InputError as error:
@@ -85,3 +101,12 @@ class Desk:
                 refused=True,
             )
         return reply_view(reply)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """What tells a file from another one at the same path; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotator.choice import Choice
+from generation.item import is_storable
 from rubrics import InputError
 
 
@@ -55,6 +56,6 @@ def _one(fields: dict[str, Any], name: str, kind: type, default: Any) -> Any:
     value = fields.get(name)
     if value is None:
         return default
-    if not isinstance(value, kind):
+    if not isinstance(value, kind) or (kind is str and not is_storable(value)):
         raise InputError(f"Not saved: the page sent no usable {name}. Reload it.")
     return value

@@ -14,14 +14,20 @@ LabelsByAnnotator = dict[str, dict[str, str]]  # annotator → item id → categ
 class References:
     """Item ids by what their annotations amount to; every annotated item is in exactly one.
 
-    `labels` maps to the category, `skips` to the reasons given. `rule` says in words how several
-    annotators' labels became one.
+    `labels` maps to the category, `skips` to the reasons given; `annotations` holds all that was
+    said of each item, skips too. `rule` says in words how several annotators' labels became one.
     """
 
     rule: str
     labels: Mapping[str, str]
     ties: frozenset[str]
     skips: Mapping[str, str]
+    annotations: Mapping[str, tuple[Annotation, ...]]
+
+    @property
+    def flagged(self) -> int:
+        """How many items, labelled or skipped, somebody flagged for discussion."""
+        return sum(any(said.flagged for said in item) for item in self.annotations.values())
 
 
 def reference_labels(
@@ -44,7 +50,9 @@ def reference_labels(
             votes[item_id].append(category)
     winners = {item_id: _most_frequent(categories) for item_id, categories in votes.items()}
     reasons: dict[str, set[str]] = defaultdict(set)
-    for annotation in annotations:
+    by_item: dict[str, list[Annotation]] = defaultdict(list)
+    for annotation in sorted(annotations, key=lambda said: said.annotator):
+        by_item[annotation.item_id].append(annotation)
         if annotation.kind == "skip" and annotation.item_id not in votes:
             reasons[annotation.item_id].add(annotation.skip_reason or "no reason given")
     return References(
@@ -52,6 +60,7 @@ def reference_labels(
         labels={item_id: label for item_id, label in winners.items() if label is not None},
         ties=frozenset(item_id for item_id, label in winners.items() if label is None),
         skips={item_id: ", ".join(sorted(given)) for item_id, given in reasons.items()},
+        annotations={item_id: tuple(said) for item_id, said in by_item.items()},
     )
 
 

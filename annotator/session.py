@@ -1,7 +1,7 @@
 """The labelling session as a state machine, free of any page: all of its state is in labels.db."""
 
 import sqlite3
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from sqlite_utils import Database
 
@@ -24,47 +24,12 @@ from annotator.display import (
     now,
     put_display,
 )
-from annotator.labels import BlindItem, blind_item, item_ids, recorded_rubric, study_seed
+from annotator.labels import blind_item, item_ids, recorded_rubric, study_seed
 from annotator.name import checked_name
+from annotator.screen import OUT_OF_DATE, Reply, Screen
 from annotator.worklist import work_list
 from generation.database import immediate, keep
-from generation.item import Item
 from rubrics import Rubric
-
-
-@dataclass(frozen=True)
-class Screen:
-    """What the annotator sees: an item under a display nonce, or, with `shown` None, the end.
-
-    `position` counts from 1 in the annotator's own order. `saved` is the current annotation.
-    """
-
-    annotator: str
-    rubric: Rubric
-    total: int
-    labelled: int
-    skipped: int
-    position: int = 0
-    shown: BlindItem | None = None
-    nonce: str | None = None
-    choice: Choice = field(default_factory=Choice)
-    saved: Annotation | None = None
-
-
-@dataclass(frozen=True)
-class Reply:
-    """The answer to an act. A refusal stored nothing; its message says why and what to do.
-
-    `screen` None leaves the page as it is; `rendered` asks for the rendered view of an item.
-    """
-
-    message: str
-    refused: bool = False
-    screen: Screen | None = None
-    rendered: Item | None = None
-
-
-OUT_OF_DATE = Reply("Not saved: this page is out of date. Copy your note, then reload it.", True)
 
 
 class LabellingSession:
@@ -80,12 +45,13 @@ class LabellingSession:
 
         Raises InputError for a name that cannot be used.
         """
-        annotator = checked_name(name)
-        keep(self._db, "annotators", {"annotator": annotator, "first_seen_at": now()})
+        annotator = self._admit(name)
         order = self._order(annotator)
         last = last_display(self._db, annotator, self._rubric.version)
-        start = order.index(last.item_id) if last else 0
-        standing = last is not None and not is_spent(self._db, last)
+        start = order.index(last.item_id) if last and last.item_id in order else 0
+        standing = (
+            last is not None and order[start] == last.item_id and not is_spent(self._db, last)
+        )
         position = start if standing else self._next_open(annotator, start)
         return Reply("", screen=self._show(annotator, position))
 
@@ -110,7 +76,10 @@ class LabellingSession:
             return refusal
         if is_spent(self._db, display):
             return Reply("")  # the draft arrived after its own save
-        if choice == choice_of(self._annotation(display.annotator, item_id)):
+        saved = self._current(display)
+        if saved and saved.event_id != display.last_event_id:
+            return Reply("Not kept: you saved this item in another tab. Reload the page.", True)
+        if choice == choice_of(saved):
             drop_draft(self._db, display)
         else:
             keep_draft(self._db, display, choice)
@@ -137,7 +106,7 @@ class LabellingSession:
 
     def review(self, name: str) -> Reply:
         """From the finished page: back to the first skipped item, else to the last item."""
-        annotator = checked_name(name)
+        annotator = self._admit(name)
         order = self._order(annotator)
         if not order:
             return Reply("There is no item to look at.", refused=True)
@@ -159,7 +128,7 @@ class LabellingSession:
         if refusal := self._refusal(display, item_id, choice):
             return refusal
         with immediate(self._db):
-            saved = current_annotation(self._db, display.annotator, item_id, display.rubric_version)
+            saved = self._current(display)
             if is_spent(self._db, display):
                 repeated = choice_of(saved) == choice and saved.skip_reason == skip_reason
                 event_id = saved.event_id if repeated else None
@@ -265,6 +234,17 @@ class LabellingSession:
 
     def _annotation(self, annotator: str, item_id: str) -> Annotation | None:
         return current_annotation(self._db, annotator, item_id, self._rubric.version)
+
+    def _current(self, display: Display) -> Annotation | None:
+        """The annotation that stands for what was displayed, under the display's own rubric."""
+        return current_annotation(
+            self._db, display.annotator, display.item_id, display.rubric_version
+        )
+
+    def _admit(self, name: str) -> str:
+        annotator = checked_name(name)
+        keep(self._db, "annotators", {"annotator": annotator, "first_seen_at": now()})
+        return annotator
 
     def _counts(self, annotator: str) -> dict[str, int]:
         return dict(

@@ -5,7 +5,7 @@ from typing import Any
 
 from annotator.annotation import saved_as
 from annotator.rendered import rendered_html
-from annotator.session import Reply, Screen
+from annotator.screen import Reply, Screen
 from annotator.verbatim import verbatim_html
 from generation.item import Item
 

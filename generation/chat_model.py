@@ -1,6 +1,5 @@
 """A model folder as the probe reads it: tokenizer, chat template, ends of sequence, hashes."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -10,7 +9,7 @@ from typing import Any, Protocol
 
 from generation.chat_template import ChatTemplate
 from generation.user_turn_cut import UserTurnCut, derive_user_turn_cut
-from rubrics import InputError
+from rubrics import InputError, file_fingerprint
 
 HASHED_FILES = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json")
 WEIGHTS = "*.safetensors"
@@ -148,10 +147,4 @@ def _json(path: Path) -> Any:
 
 def _file_hashes(folder: Path) -> dict[str, str]:
     paths = [folder / name for name in HASHED_FILES if (folder / name).is_file()]
-    return {path.name: file_hash(path) for path in [*paths, *sorted(folder.glob(WEIGHTS))]}
-
-
-def file_hash(path: Path) -> str:
-    """`sha256:` over the file's bytes."""
-    with path.open("rb") as stream:
-        return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
+    return {path.name: file_fingerprint(path) for path in [*paths, *sorted(folder.glob(WEIGHTS))]}

@@ -130,7 +130,7 @@ def run(
         datasets,
         limit=limit,
         on_progress=lambda done, total: click.echo(
-            f"{done} of {total} conversations probed", err=True
+            f"conversations probed: {done} of {total}", err=True
         ),
     )
     _report(study, added.new, added.known, as_json)
@@ -185,7 +185,7 @@ def bundle(
 ) -> None:
     """Make the bundled example again (for the project's own use)."""
     from generation.example_build import ExampleSources, build_example
-    from generation.probe_run import tool_version
+    from generation.version import tool_version
     from generation.vllm_engine import open_model
 
     chat_model, engine = open_model(model, model_name, day.date(), template_kwargs, context_length)
@@ -197,5 +197,6 @@ def _report(study: Study, new: int, known: int, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"study": str(study.folder), "new": new, "known": known}))
         return
-    click.echo(f"{study.pipeline}: {new} turns added, {known} were there already")
+    turns, were = "turn" if new == 1 else "turns", "was" if known == 1 else "were"
+    click.echo(f"{study.pipeline}: {new} {turns} added, {known} {were} there already")
     click.echo(f"next: calibrate sample{study.option}")

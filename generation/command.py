@@ -27,12 +27,13 @@ class Verb(DefaultGroup):
         if not standalone_mode:
             return super().main(*args, standalone_mode=False, **kwargs)
         try:
+            _refuse_undecodable(sys.argv[1:])
             result = super().main(*args, standalone_mode=False, **kwargs)
         except click.ClickException as error:
             error.show()
             sys.exit(error.exit_code)
         except InputError as error:
-            click.echo(f"error: {error}", err=True)
+            click.echo(f"error: {one_line(str(error))}", err=True)
             sys.exit(INPUT_WRONG)
         except sqlite3.DatabaseError as error:
             from generation.database import storage_refusal  # sqlite_utils is slow to import
@@ -50,6 +51,21 @@ class Verb(DefaultGroup):
             click.echo("interrupted", err=True)
             sys.exit(INTERRUPTED)
         sys.exit(result if isinstance(result, int) else 0)
+
+
+def one_line(message: str) -> str:
+    r"""A message on one line that cannot act on a terminal, whatever names it quotes.
+
+    >>> print(one_line("no column 'q\n\x1b[31m'"))
+    no column 'q\n\x1b[31m'
+    """
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in message)
+
+
+def _refuse_undecodable(arguments: list[str]) -> None:
+    for argument in arguments:
+        if not argument.isascii() and any(0xD800 <= ord(c) <= 0xDFFF for c in argument):
+            raise InputError(f"the argument {argument!r} is not UTF-8; rename it and try again")
 
 
 def study_option(command: Callable[..., Any]) -> Callable[..., Any]:

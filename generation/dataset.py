@@ -1,15 +1,14 @@
 """Data sets that the probe asks from: local JSONL files, read into conversations that end in q."""
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from generation.chat_model import file_hash
+from generation.import_file import Row, names_shown, read_json_rows
 from generation.item import Message
-from generation.store import Answer, Conversation, Turn
-from rubrics import InputError, fingerprint
+from generation.turn import Answer, Conversation, Turn
+from rubrics import InputError, file_fingerprint, fingerprint
 
 
 @dataclass(frozen=True)
@@ -54,56 +53,38 @@ def read_dataset(name: str, path: Path) -> Dataset:
         raise InputError(f"unknown data set {name!r}: the known ones are {', '.join(_READERS)}")
     fields, read = _READERS[name]
     conversations = []
-    for where, line, row in json_lines(path):
-        missing = [key for key in fields if key not in row]
+    for row in read_json_rows(path):
+        missing = [key for key in fields if key not in row.values]
         if missing:
             raise InputError(
-                f"{where}: no {', '.join(map(repr, missing))}; a row of {name} has "
-                f"{', '.join(map(repr, fields))}, this one has {', '.join(map(repr, row))}"
+                f"{row.where}: no {', '.join(missing)}; a row of {name} has {', '.join(fields)}, "
+                f"this one has {names_shown(row.values)}"
             )
-        source_id, question, meta = read(line, row)
+        source_id, question, meta = read(row)
         if not isinstance(question, str) or not question:
-            raise InputError(f"{where}: the question is {question!r}; expected text")
+            raise InputError(f"{row.where}: the question is {question!r:.60}; expected text")
         conversations.append(Conversation(name, source_id, (Message("user", question),), meta))
-    if not conversations:
-        raise InputError(f"{path}: no rows; expected one JSON object per line")
-    return Dataset(name, path.name, file_hash(path), tuple(conversations))
+    return Dataset(name, path.name, file_fingerprint(path), tuple(conversations))
 
 
-def json_lines(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
-    """(`file:line`, line number, object) of every line of a JSONL file that is not blank."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
-    for number, line in enumerate(content.split(b"\n"), start=1):
-        if not line.strip():
-            continue
-        where = f"{path}:{number}"
-        try:
-            row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{where}: not JSON: {error}") from error
-        if not isinstance(row, dict):
-            raise InputError(f"{where}: expected a JSON object, found {type(row).__name__}")
-        yield where, number, row
+def _gsm8k(row: Row) -> tuple[str, Any, dict[str, Any]]:
+    """The rows have no id: theirs is the split, the last word of the file's name, and the line."""
+    split = row.path.stem.rpartition("_")[2]
+    return f"{split}-{row.line}", row.values["question"], {"reference": row.values["answer"]}
 
 
-def _gsm8k(line: int, row: dict[str, Any]) -> tuple[str, Any, dict[str, Any]]:
-    return f"test-{line}", row["question"], {"reference": row["answer"]}
+def _ifeval(row: Row) -> tuple[str, Any, dict[str, Any]]:
+    checks = {key: row.values[key] for key in ("instruction_id_list", "kwargs")}
+    return str(row.values["key"]), row.values["prompt"], checks
 
 
-def _ifeval(_line: int, row: dict[str, Any]) -> tuple[str, Any, dict[str, Any]]:
-    checks = {key: row[key] for key in ("instruction_id_list", "kwargs")}
-    return str(row["key"]), row["prompt"], checks
+def _mt_bench(row: Row) -> tuple[str, Any, dict[str, Any]]:
+    turns = row.values["turns"]
+    first = turns[0] if isinstance(turns, list) and turns else None
+    return str(row.values["question_id"]), first, {"category": row.values["category"]}
 
 
-def _mt_bench(_line: int, row: dict[str, Any]) -> tuple[str, Any, dict[str, Any]]:
-    turns = row["turns"] if isinstance(row["turns"], list) and row["turns"] else [None]
-    return str(row["question_id"]), turns[0], {"category": row["category"]}
-
-
-_Reader = Callable[[int, dict[str, Any]], tuple[str, Any, dict[str, Any]]]
+_Reader = Callable[[Row], tuple[str, Any, dict[str, Any]]]
 _READERS: dict[str, tuple[tuple[str, ...], _Reader]] = {
     "gsm8k": (("question", "answer"), _gsm8k),
     "ifeval": (("key", "prompt", "instruction_id_list", "kwargs"), _ifeval),
@@ -115,20 +96,22 @@ DATASET_NAMES = tuple(_READERS)
 def read_open_assistant(path: Path) -> list[Turn]:
     """Held-out turns of an OpenAssistant tree file: people's own next turns after an answer.
 
-    Every path prompter … prompter, assistant, prompter gives one. Deleted, synthetic and
-    negatively reviewed messages are not used, neither in the context nor as answer or turn.
+    Every path prompter … prompter, assistant, prompter gives one. Messages that are deleted,
+    synthetic or without a positive review are not used, neither in the context nor as answer or
+    turn.
     """
     turns = []
-    for where, _, row in json_lines(path):
-        if "message_tree_id" not in row or not isinstance(row.get("prompt"), dict):
+    for row in read_json_rows(path):
+        tree = row.values
+        if "message_tree_id" not in tree or not isinstance(tree.get("prompt"), dict):
             raise InputError(
-                f"{where}: no 'message_tree_id' and 'prompt'; expected OpenAssistant trees"
+                f"{row.where}: no 'message_tree_id' and 'prompt'; expected OpenAssistant trees"
             )
         try:
-            turns.extend(_follow(row["message_tree_id"], row["prompt"], []))
+            turns.extend(_follow(tree["message_tree_id"], tree["prompt"], []))
         except (KeyError, TypeError) as error:
             raise InputError(
-                f"{where}: a message of the tree lacks {error}; expected OpenAssistant trees"
+                f"{row.where}: a message of the tree lacks {error}; expected OpenAssistant trees"
             ) from error
     return turns
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from generation.chat_model import ChatModel, file_hash
+from generation.chat_model import ChatModel
 from generation.dataset import read_dataset, read_open_assistant
 from generation.engine import Engine
 from generation.probe import Plan, Probe
-from generation.store import Conversation, Turn
+from generation.turn import Conversation, Turn
 from generation.turn_record import record_from_turn
-from rubrics import InputError, canonical_json, fingerprint
+from rubrics import InputError, canonical_json, file_fingerprint, fingerprint
 
 SEED = 0
 CONVERSATIONS = {"gsm8k": 20, "mt_bench": 14, "ifeval": 13}
@@ -61,7 +61,7 @@ def build_example(
     provenance["held_out"] = {
         "tool": f"followupeval {version}",
         "file": sources.open_assistant.name,
-        "sha256": file_hash(sources.open_assistant),
+        "sha256": file_fingerprint(sources.open_assistant),
         "choice": {
             "seed": SEED,
             "turns": HELD_OUT,

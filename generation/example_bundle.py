@@ -3,7 +3,8 @@
 import json
 from importlib import resources
 
-from generation.store import Added, Run, Turn, TurnStore
+from generation.store import TurnStore
+from generation.turn import Added, Run, Turn
 from generation.turn_record import turn_from_record
 from rubrics import InputError
 

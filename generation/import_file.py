@@ -3,14 +3,18 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
+from generation.item import is_storable
 from rubrics import InputError
 
 MAX_FIELD_CHARACTERS = 1_000_000  # far above any turn; longer ones are a broken file
+MAX_NESTING = 100  # lists and objects within each other; real metadata has three or four
 LINES = (".jsonl", ".ndjson")
 
 
@@ -29,38 +33,43 @@ class Row:
 
 
 def read_rows(path: Path) -> Iterator[Row]:
-    """The rows of a `.csv`, `.jsonl` or `.ndjson` file, with their texts checked.
+    """The rows of a `.csv`, `.jsonl` or `.ndjson` file, with their values checked.
 
-    Raises InputError, naming file and line, for bytes that are not UTF-8, broken rows, and texts
-    that no store keeps: NUL, lone surrogates, fields beyond MAX_FIELD_CHARACTERS.
+    Raises InputError, naming file and line, for bytes that are not UTF-8, broken rows, and values
+    that no store keeps: NUL, lone surrogates, infinities, fields beyond MAX_FIELD_CHARACTERS.
     """
     suffix = path.suffix.lower()
     if suffix != ".csv" and suffix not in LINES:
         raise InputError(
             f"{path}: the name ends in {suffix or 'nothing'!r}; expected .csv or .jsonl"
         )
+    return read_json_rows(path) if suffix in LINES else _checked(_csv_rows(path, _text(path)))
+
+
+def read_json_rows(path: Path) -> Iterator[Row]:
+    """The rows of a file with one JSON object per line, whatever its name, checked alike."""
+    return _checked(_json_rows(path, _text(path)))
+
+
+def names_shown(names: Iterable[str]) -> str:
+    """Column names out of a file on one short line."""
+    return shorten(", ".join(names), 200, placeholder=" …") or "none"
+
+
+def _text(path: Path) -> str:
     try:
         content = path.read_bytes()
+        text = content.decode("utf-8-sig")
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
-    text = _decoded(path, content)
-    if not text.strip():
-        raise InputError(f"{path}: the file is empty; expected rows with q, a and u")
-    rows = _csv_rows(path, text) if suffix == ".csv" else _json_rows(path, text)
-    for row in rows:
-        for column, value in row.values.items():
-            _check_texts(row, column, [column, value])
-        yield row
-
-
-def _decoded(path: Path, content: bytes) -> str:
-    try:
-        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise InputError(
             f"{path}:{line}: not UTF-8 (byte 0x{content[error.start]:02x}); save the file as UTF-8"
         ) from error
+    if not text.strip():
+        raise InputError(f"{path}: the file is empty; expected rows")
+    return text
 
 
 def _json_rows(path: Path, text: str) -> Iterator[Row]:
@@ -69,9 +78,7 @@ def _json_rows(path: Path, text: str) -> Iterator[Row]:
             continue
         where = f"{path}:{number}"
         try:
-            values = json.loads(
-                line, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant
-            )
+            values = _json_value(line)
         except json.JSONDecodeError as error:
             raise InputError(
                 f"{where}: not JSON: {error.msg} at character {error.pos + 1}; "
@@ -80,10 +87,24 @@ def _json_rows(path: Path, text: str) -> Iterator[Row]:
         except (ValueError, RecursionError) as error:
             raise InputError(f"{where}: not JSON that can be kept: {error}") from error
         if not isinstance(values, dict):
-            raise InputError(
-                f"{where}: expected a JSON object with q, a and u, found {type(values).__name__}"
-            )
+            raise InputError(f"{where}: expected a JSON object, found {type(values).__name__}")
         yield Row(path, number, values, all_text=False)
+
+
+def _json_value(text: str) -> Any:
+    return json.loads(
+        text,
+        object_pairs_hook=_unique_keys,
+        parse_constant=_refuse_constant,
+        parse_float=_finite,
+    )
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"the number {digits[:20]} is too large")
+    return number
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -91,7 +112,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(row) < len(pairs):
         keys = [key for key, _ in pairs]
         doubled = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {doubled!r} stands twice")
+        raise ValueError(f"the key {doubled[:60]!r} stands twice")
     return row
 
 
@@ -99,7 +120,9 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON value")
 
 
-def _csv_rows(path: Path, text: str) -> Iterator[Row]:
+def _csv_rows(path: Path, text: str) -> list[Row]:
+    # A list, so that the limit, which all of the process shares, is back before any row is read.
+    rows = []
     limit = csv.field_size_limit(max(len(text), 1))  # ours is checked later, with a better message
     try:
         reader = csv.reader(io.StringIO(text, newline=""), strict=True)
@@ -107,61 +130,66 @@ def _csv_rows(path: Path, text: str) -> Iterator[Row]:
         line = reader.line_num + 1
         for cells in reader:
             if cells:
-                yield _csv_row(path, line, header, cells)
+                rows.append(_csv_row(path, line, header, cells))
             line = reader.line_num + 1
     except csv.Error as error:
         raise InputError(f"{path}:{reader.line_num}: not CSV: {error}") from error
     finally:
         csv.field_size_limit(limit)
+    return rows
 
 
 def _csv_header(path: Path, header: list[str]) -> list[str]:
     doubled = sorted({name for name in header if header.count(name) > 1})
     if doubled:
-        raise InputError(f"{path}:1: the column {doubled[0]!r} stands twice")
+        raise InputError(f"{path}:1: the column {doubled[0][:60]!r} stands twice")
     return header
 
 
 def _csv_row(path: Path, line: int, header: list[str], cells: list[str]) -> Row:
     if len(cells) != len(header):
         raise InputError(
-            f"{path}:{line}: {len(cells)} cells, expected {len(header)}: {', '.join(header)}; "
+            f"{path}:{line}: {len(cells)} cells, expected {len(header)}: {names_shown(header)}; "
             "a text with a comma, a quote or a line break needs quotes around it"
         )
     values: dict[str, Any] = dict(zip(header, cells, strict=True))
     if "messages" in values:
         try:
-            values["messages"] = json.loads(values["messages"])
+            values["messages"] = _json_value(values["messages"])
         except (ValueError, RecursionError) as error:
             raise InputError(f"{path}:{line}: messages is not JSON: {error}") from error
     return Row(path, line, values, all_text=True)
 
 
-def _check_texts(row: Row, column: str, value: Any) -> None:
-    for text in _texts(value):
-        if len(text) > MAX_FIELD_CHARACTERS:
-            raise InputError(
-                f"{row.where}: {column[:60]} has {len(text)} characters; "
-                f"expected {MAX_FIELD_CHARACTERS} at most"
-            )
-        if "\0" in text:
-            raise InputError(f"{row.where}: {column[:60]!r} holds a NUL character; remove it")
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise InputError(
-                f"{row.where}: {column[:60]!r} holds half of a surrogate pair "
-                f"(\\u{ord(text[error.start]):04x}), which is no character; remove it"
-            ) from error
+def _checked(rows: Iterable[Row]) -> Iterator[Row]:
+    for row in rows:
+        for column, value in row.values.items():
+            for text in _texts(row, [column, value]):
+                _check_text(f"{row.where}: {column[:60]!r}", text)
+        yield row
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _check_text(where: str, text: str) -> None:
+    if len(text) > MAX_FIELD_CHARACTERS:
+        raise InputError(
+            f"{where} has {len(text)} characters; expected {MAX_FIELD_CHARACTERS} at most"
+        )
+    if not is_storable(text):
+        sign = next(sign for sign in text if not is_storable(sign))
+        name = "half of a surrogate pair" if ord(sign) else "a NUL character"
+        raise InputError(
+            f"{where} holds {name} (\\u{ord(sign):04x}), which no store keeps; remove it"
+        )
+
+
+def _texts(row: Row, value: Any, nesting: int = 0) -> Iterator[str]:
     """Every text in a JSON value, keys included."""
+    if nesting > MAX_NESTING:
+        raise InputError(f"{row.where}: nested deeper than {MAX_NESTING} lists and objects")
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        yield from _texts(list(value))
-        yield from _texts(list(value.values()))
+        yield from _texts(row, [*value, *value.values()], nesting)
     elif isinstance(value, list):
         for part in value:
-            yield from _texts(part)
+            yield from _texts(row, part, nesting + 1)

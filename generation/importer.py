@@ -1,16 +1,17 @@
 """Import of (q, a, u) from CSV and JSONL: everything is checked before anything is written."""
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from generation.chat_model import file_hash
-from generation.import_file import Row, read_rows
+from generation.import_file import Row, names_shown, read_rows
 from generation.item import Message
-from generation.probe_run import tool_version
-from generation.store import Added, Answer, Conversation, Run, Turn, TurnStore
-from rubrics import InputError, fingerprint
+from generation.store import TurnStore
+from generation.turn import Added, Answer, Conversation, Run, Turn
+from generation.version import tool_version
+from rubrics import InputError, file_fingerprint, fingerprint
 
 SETTINGS = ("held-out", "self-generated")
 ROLES = ("system", "developer", "user", "assistant", "tool")
@@ -18,6 +19,7 @@ PLACED = (
     "setting", "model", "temperature", "perturbation", "sample_index", "dataset", "source_id",
 )  # fmt: skip
 TURN_COLUMNS = ("q", "a", "u")
+MAX_INTEGER = 2**63 - 1  # of SQLite
 
 
 def import_file(path: Path, open_store: Callable[[], TurnStore]) -> Added:
@@ -30,7 +32,7 @@ def import_file(path: Path, open_store: Callable[[], TurnStore]) -> Added:
     provenance = {
         "tool": f"followupeval {tool_version()}",
         "file": path.name,
-        "sha256": file_hash(path),
+        "sha256": file_fingerprint(path),
         "rows": len(turns),
     }
     return open_store().add_turns(Run("import", provenance), turns)
@@ -63,6 +65,8 @@ class _Reader:
     def turn(self) -> Turn:
         values = dict(self.row.values)
         messages, answer, turn = self._texts(values)
+        if not messages[-1].content:
+            raise self._wrong("q", "", "text")
         model = self._optional_text(values, "model")
         temperature = self._temperature(values)
         setting = self._optional_text(values, "setting") or SETTINGS[0]
@@ -95,7 +99,7 @@ class _Reader:
         if missing:
             raise InputError(
                 f"{self.row.where}: no column {', '.join(missing)}; expected q, a and u (or "
-                f"messages), found {', '.join(values) or 'none'}"
+                f"messages), found {names_shown(values)}"
             )
         question, answer, turn = (values.pop(column) for column in TURN_COLUMNS)
         if isinstance(question, str):
@@ -107,8 +111,6 @@ class _Reader:
                     f"{self.row.where}: the messages of q end in {messages[-1].role}; "
                     "expected a user message, the question"
                 )
-        if not messages[-1].content:
-            raise self._wrong("q", "", "text")
         for column, value in (("a", answer), ("u", turn)):
             if not isinstance(value, str):
                 raise self._wrong(column, value, 'text (an empty turn is "")')
@@ -126,7 +128,7 @@ class _Reader:
         extra = [key for key, value in entry.items() if key not in ("role", "content") and value]
         if extra:
             raise InputError(
-                f"{self.row.where}: {place} has {', '.join(extra)}; expected role and content "
+                f"{self.row.where}: {place} has {names_shown(extra)}; expected role and content "
                 "alone, for nobody would see the rest"
             )
         role, content = entry.get("role"), entry.get("content")
@@ -154,13 +156,13 @@ class _Reader:
         value = self._number(values, "temperature")
         if value is None:
             return None
-        if not 0 <= value < float("inf"):
+        if value < 0:
             raise self._wrong("temperature", values["temperature"], "a number from 0 up")
         return float(value)
 
     def _sample_index(self, values: Mapping[str, Any]) -> int:
         value = self._number(values, "sample_index") or 0
-        if value < 0 or value != int(value):
+        if not 0 <= value <= MAX_INTEGER or value != int(value):
             raise self._wrong("sample_index", values["sample_index"], "a whole number from 0 up")
         return int(value)
 
@@ -169,15 +171,24 @@ class _Reader:
         if value is None or value == "":
             return None
         if isinstance(value, str) and self.row.all_text:
-            try:
-                value = float(value)
-            except ValueError:
-                raise self._wrong(column, value, "a number") from None
+            value = _parsed(value)
         if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-            raise self._wrong(column, value, "a number")
+            raise self._wrong(column, values[column], "a number")
+        if abs(value) > (MAX_INTEGER if isinstance(value, int) else sys.float_info.max):
+            raise self._wrong(column, values[column], "a smaller number")
         return value
 
     def _wrong(self, column: str, found: Any, expected: str) -> InputError:
         shown = repr(found)
         shown = shown if len(shown) <= 60 else f"{shown[:57]}…"
         return InputError(f"{self.row.where}: {column} is {shown}; expected {expected}")
+
+
+def _parsed(text: str) -> int | float | None:
+    """The number that a text writes; a whole one exactly, however large."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return None

@@ -1,9 +1,12 @@
 """What is judged and labelled: one item is (q, a, u), q being a conversation that ends in q."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from rubrics import fingerprint
+
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,15 @@ class Item:
                 "turn": self.turn,
             }
         )
+
+
+def is_storable(text: str) -> bool:
+    """Whether every store keeps it: NUL ends a text in SQLite, a lone surrogate has no UTF-8.
+
+    >>> is_storable("Why?"), is_storable("a\\0b")
+    (True, False)
+    """
+    return not _UNSTORABLE.search(text)
 
 
 def messages_from(rows: list[dict[str, Any]]) -> tuple[Message, ...]:

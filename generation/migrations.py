@@ -11,7 +11,9 @@ def m001_probe(db: Database) -> None:
 
     A turn keeps its ids and raw text because role tokens vanish from the readable text; the
     judged text is indexed by item_hash because equal turns (at T = 0 most are copies) are
-    labelled and judged once.
+    labelled and judged once. `turns.run_id` is the run that a turn was first seen in, run_turns
+    every run that gave it: another run may well say the same (T = 0 under another seed), and is
+    resumed by what it gave. Every foreign key has its index.
     """
     db.conn.execute(
         """CREATE TABLE runs (
@@ -67,4 +69,19 @@ def m001_probe(db: Database) -> None:
             meta TEXT NOT NULL CHECK (json_valid(meta))
         ) STRICT"""
     )
-    db.conn.execute("CREATE INDEX turns_by_item ON turns (item_hash)")
+    db.conn.execute(
+        """CREATE TABLE run_turns (
+            run_id TEXT NOT NULL REFERENCES runs,
+            turn_id TEXT NOT NULL REFERENCES turns,
+            PRIMARY KEY (run_id, turn_id)
+        ) STRICT, WITHOUT ROWID"""
+    )
+    for name, column in (
+        ("answers_by_conversation", "answers (conversation_id)"),
+        ("answers_by_run", "answers (run_id)"),
+        ("turns_by_answer", "turns (answer_id)"),
+        ("turns_by_run", "turns (run_id)"),
+        ("turns_by_item", "turns (item_hash)"),
+        ("run_turns_by_turn", "run_turns (turn_id)"),
+    ):
+        db.conn.execute(f"CREATE INDEX {name} ON {column}")

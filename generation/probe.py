@@ -1,13 +1,13 @@
 """The probe: a model answers q with a, then goes on under the user role and writes u."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from generation.chat_model import ChatModel
 from generation.engine import SEED_LIMIT, Completion, Engine, Sampling
 from generation.item import Message
-from generation.store import Answer, Conversation, Turn
+from generation.turn import Answer, Conversation, Turn
 from generation.user_turn_cut import CONTEXT_MODE, Cut
 from rubrics import InputError, fingerprint
 
@@ -70,12 +70,10 @@ class Probe:
         ]
         self._check_length(conversations, prompts)
         sampling = [
-            self._sampling(
+            self._seeded(
                 {"conversation": conversation.conversation_id, "act": "answer"},
-                temperature=plan.answer_temperature,
-                max_tokens=plan.max_answer_tokens,
-                answer=True,
-                prompt=prompt,
+                self._answer_sampling(),
+                prompt,
             )
             for conversation, prompt in zip(conversations, prompts, strict=True)
         ]
@@ -102,12 +100,10 @@ class Probe:
             prompt = self.model.encode(cut.prompt)
             meta = self._notes(cut, answer)
             for temperature, index in self.plan.draws():
-                sampling = self._sampling(
+                sampling = self._seeded(
                     {"answer": answer.answer_id, "act": "turn", "sample": index},
-                    temperature=temperature,
-                    max_tokens=self.plan.max_turn_tokens,
-                    answer=False,
-                    prompt=prompt,
+                    self._turn_sampling(temperature),
+                    prompt,
                 )
                 rows.append((answer, index, prompt, meta, sampling))
         completions = self.engine.generate([row[2] for row in rows], [row[4] for row in rows])
@@ -151,27 +147,22 @@ class Probe:
                         "leave the row out of the file"
                     )
 
-    def _sampling(
-        self,
-        row: dict[str, Any],
-        *,
-        temperature: float,
-        max_tokens: int,
-        answer: bool,
-        prompt: Sequence[int],
-    ) -> Sampling:
-        """Sampling of one row with a seed of its own; equal seeds would correlate the draws."""
-        cut = self.model.cut
-        stops = self.model.answer_stops if answer else tuple(stop.token_id for stop in cut.stops)
-        sampling = Sampling(
-            temperature=temperature,
-            max_tokens=max_tokens,
-            seed=None,
-            stop_token_ids=stops,
-            stop_strings=() if answer else cut.stop_strings,
+    def _answer_sampling(self) -> Sampling:
+        plan = self.plan
+        return Sampling(
+            plan.answer_temperature, plan.max_answer_tokens, None, self.model.answer_stops
         )
-        if temperature == 0:
+
+    def _turn_sampling(self, temperature: float) -> Sampling:
+        cut = self.model.cut
+        stops = tuple(stop.token_id for stop in cut.stops)
+        return Sampling(temperature, self.plan.max_turn_tokens, None, stops, cut.stop_strings)
+
+    def _seeded(self, row: dict[str, Any], sampling: Sampling, prompt: Sequence[int]) -> Sampling:
+        """The sampling with a seed of the row's own; equal seeds would correlate the draws."""
+        if sampling.temperature == 0:
             return sampling
+        cut = self.model.cut
         row_id = row | {
             "model": self.model.name,
             "template": cut.template.hash,
@@ -183,7 +174,7 @@ class Probe:
         }
         digest = fingerprint({"run_seed": self.plan.seed, "row": row_id})
         seed = int(digest.removeprefix("sha256:"), 16) % SEED_LIMIT
-        return Sampling(**asdict(sampling) | {"seed": seed})
+        return replace(sampling, seed=seed)
 
     def _check_length(
         self, conversations: Sequence[Conversation], prompts: Sequence[Sequence[int]]
@@ -213,10 +204,11 @@ class Probe:
             "context_mode": CONTEXT_MODE,
             "model": self.model.provenance(),
             "engine": self.engine.provenance(),
-            "sampling": asdict(
-                Sampling(0.0, 0, None, tuple(stop.token_id for stop in self.model.cut.stops))
-            )
-            | {key: "per row" for key in ("temperature", "max_tokens", "seed")},
+            "sampling": {
+                "answer": asdict(self._answer_sampling()) | {"seed": "per row"},
+                "turn": asdict(self._turn_sampling(0.0))
+                | {"temperature": "per row", "seed": "per row"},
+            },
             "rendered_example": example.prompt,
             "header_space_stripped": example.header_space_stripped,
             "datasets": list(datasets),

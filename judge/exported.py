@@ -2,15 +2,13 @@
 
 import json
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from generation.database import readable_refusals
-from judge.judgment import Judge
-from judge.prompt import check_prompt
-from judge.store import JudgePrompt
-from rubrics import InputError, Rubric, fingerprint, parse_rubric
+from judge.judge import Judge
+from judge.prompt import JudgePrompt, check_prompt
+from rubrics import InputError, Rubric, bytes_fingerprint, fingerprint, parse_rubric
 
 FORMAT = 1  # of the folder; a reader refuses a newer one
 PROMPT, RUBRIC, CALIBRATION, MANIFEST = (
@@ -21,18 +19,12 @@ CONTENT = (PROMPT, RUBRIC, CALIBRATION)
 
 @dataclass(frozen=True)
 class Export:
-    """A verified export: the judge that was calibrated, its prompt and rubric, the calibration.
-
-    `reads_prompt` is False for the lexical baseline, whose calibration says nothing about the
-    prompt beside it.
-    """
+    """A verified export: the judge that was calibrated, its prompt and its rubric."""
 
     folder: Path
     judge: Judge
     prompt: JudgePrompt
     rubric: Rubric
-    calibration: dict[str, Any]
-    reads_prompt: bool
 
 
 def load_export(folder: Path) -> Export:
@@ -57,11 +49,6 @@ def load_export(folder: Path) -> Export:
                 "file, or export again: calibrate export"
             )
     return _export(folder, files, manifest)
-
-
-def content_hash(content: bytes) -> str:
-    """`sha256:` over a file's bytes, as manifests record it."""
-    return f"sha256:{sha256(content).hexdigest()}"
 
 
 def file_json(value: dict[str, Any]) -> bytes:
@@ -102,7 +89,7 @@ def _fault(name: str, files: dict[str, bytes], manifest: dict[str, Any]) -> str 
         return "does not belong to the export"
     if name not in files:
         return "is missing"
-    if content_hash(files[name]) != manifest["files"][name]:
+    if bytes_fingerprint(files[name]) != manifest["files"][name]:
         return "was changed"
     return None
 
@@ -119,5 +106,4 @@ def _export(folder: Path, files: dict[str, bytes], manifest: dict[str, Any]) -> 
     )
     if judge.judge_id != recorded["judge_id"]:
         raise InputError(f"{folder}: its files are not those of judge {recorded['judge_id']}")
-    calibration = json.loads(files[CALIBRATION])
-    return Export(folder, judge, prompt, rubric, calibration, manifest["reads_prompt"])
+    return Export(folder, judge, prompt, rubric)

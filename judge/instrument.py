@@ -14,10 +14,9 @@ from judge.client import (
     request_parameters,
 )
 from judge.exported import Export, load_export
-from judge.judgment import Judge
-from judge.lexical import LEXICAL, judge_lexically, lexical_parameters
-from judge.prompt import render_prompt
-from judge.store import JudgePrompt
+from judge.judge import LEXICAL, Judge
+from judge.lexical import judge_lexically, lexical_parameters
+from judge.prompt import JudgePrompt, render_prompt
 from rubrics import InputError, Rubric, latest_version, load_rubric
 
 Label = Callable[[list[tuple[str, Item]], Keep], None]
@@ -29,12 +28,13 @@ class Server:
 
     model: str | None = None
     base_url: str | None = None
-    concurrency: int = DEFAULT_CONCURRENCY
+    concurrency: int | None = None
     max_tokens: int | None = None
 
     @property
     def asked(self) -> bool:
-        return self.model is not None or self.base_url is not None
+        """Whether anything was said that only a judge model can heed."""
+        return self != Server()
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,12 @@ class Instrument:
 def choose_instrument(rubric_version: str | None, server: Server) -> Instrument:
     """The lexical baseline, or the judge model when one is named; rubric: latest by default.
 
-    Raises InputError for an unknown rubric, a URL without a model, or no way to a server.
+    Raises InputError for an unknown rubric or no way to a server.
     """
     rubric = load_rubric(rubric_version or latest_version())
     prompt = render_prompt(rubric)
-    if not server.asked:
-        return _lexical(rubric, prompt)
     if server.model is None:
-        raise InputError("found --base-url without a model; say which: --model NAME")
+        return _lexical(rubric, prompt)
     parameters = request_parameters(max_tokens=server.max_tokens or DEFAULT_MAX_TOKENS)
     return _chat(rubric, prompt, server, server.model, parameters)
 
@@ -73,15 +71,17 @@ def exported_instrument(folder: Path, server: Server) -> Instrument:
     """
     export = load_export(folder)
     calibrated = export.judge
-    if not export.reads_prompt and not server.asked:
+    if not calibrated.reads_prompt and not server.asked:
         instrument = _lexical(export.rubric, export.prompt)
     else:
-        if server.model is None and not export.reads_prompt:
+        if server.model is None and not calibrated.reads_prompt:
             raise InputError(
                 f"{folder} was calibrated with the lexical baseline, which names no model; "
                 "say which: --model NAME"
             )
-        parameters = dict(calibrated.parameters) if export.reads_prompt else request_parameters()
+        parameters = (
+            dict(calibrated.parameters) if calibrated.reads_prompt else request_parameters()
+        )
         if server.max_tokens is not None:
             parameters["max_completion_tokens"] = server.max_tokens
         model = server.model or calibrated.model
@@ -92,7 +92,7 @@ def exported_instrument(folder: Path, server: Server) -> Instrument:
 def _lexical(rubric: Rubric, prompt: JudgePrompt) -> Instrument:
     def label(items: list[tuple[str, Item]], keep: Keep) -> None:
         for item_hash, item in items:
-            keep(item_hash, judge_lexically([item], rubric)[0])
+            keep(item_hash, judge_lexically(item, rubric))
 
     judge = Judge(LEXICAL, lexical_parameters(), rubric.version, prompt.prompt_hash)
     return Instrument(judge, prompt, rubric, label)
@@ -111,7 +111,8 @@ def _chat(
         )
     endpoint = find_endpoint(server.base_url)
     judge = Judge(model, parameters, rubric.version, prompt.prompt_hash)
-    chat = ChatJudge(endpoint, model, parameters, prompt, rubric, server.concurrency)
+    concurrency = server.concurrency or DEFAULT_CONCURRENCY
+    chat = ChatJudge(endpoint, model, parameters, prompt, rubric, concurrency)
     return Instrument(judge, prompt, rubric, chat.judge)
 
 

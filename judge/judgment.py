@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rubrics import Rubric, fingerprint
+from rubrics import Rubric
 
 
 @dataclass(frozen=True)
@@ -33,28 +33,3 @@ def valid_judgment(rubric: Rubric, label: str, rationale: str, *, raw: str) -> J
 
 def invalid_judgment(reason: str, *, raw: str) -> Judgment:
     return Judgment(None, None, None, raw, reason)
-
-
-@dataclass(frozen=True)
-class Judge:
-    """The instrument that is calibrated: a rubric and prompt, a model, its parameters.
-
-    `model` is 'lexical' for the embedded baseline, which reads no prompt; it is stored with the
-    prompt of its rubric all the same, because that is what its labels are defined by.
-    """
-
-    model: str
-    parameters: dict[str, object]
-    rubric_version: str
-    prompt_hash: str
-
-    @property
-    def judge_id(self) -> str:
-        return fingerprint(
-            {
-                "model": self.model,
-                "parameters": self.parameters,
-                "rubric_version": self.rubric_version,
-                "prompt_hash": self.prompt_hash,
-            }
-        )

@@ -5,8 +5,6 @@ English cues and surface overlap: a paraphrase in fresh words, an answer in anot
 a continuation without a tell-tale opening is beyond it.
 """
 
-from collections.abc import Iterable
-
 from generation.item import Item
 from judge import cues
 from judge.evidence import CHARACTER_NGRAMS, WORD_NGRAMS, Evidence, gather_evidence
@@ -14,7 +12,6 @@ from judge.judgment import Judgment, valid_judgment
 from judge.readable import Readable, read_turn
 from rubrics import Rubric
 
-LEXICAL = "lexical"  # the baseline's name where a judge's model stands
 VERSION = 1  # raise it with every change of a rule or cue: it is another judge then
 
 GENUINE, Q_AGAIN, A_AGAIN = "genuine_followup", "previous_turn_restate", "assistant_turn_restate"
@@ -56,15 +53,11 @@ def lexical_parameters() -> dict[str, object]:
     }
 
 
-def judge_lexically(items: Iterable[Item], rubric: Rubric) -> list[Judgment]:
-    """One judgment per item, each made from that item alone, so that order does not matter.
+def judge_lexically(item: Item, rubric: Rubric) -> Judgment:
+    """The baseline's judgment on an item.
 
     Raises InputError when the rubric lacks one of the category ids that the rules decide for.
     """
-    return [_judge(item, rubric) for item in items]
-
-
-def _judge(item: Item, rubric: Rubric) -> Judgment:
     readable = read_turn(item.turn)
     label, why = _decide(item, readable)
     aside = f" ({readable.tokens} template tokens set aside)" if readable.tokens else ""

@@ -6,11 +6,11 @@ put in by replacement in one pass: it is never evaluated, and what it holds is n
 
 import json
 import re
+from dataclasses import dataclass
 from importlib import resources
 
 from generation.item import Item
-from judge.store import JudgePrompt
-from rubrics import Category, Example, InputError, Rubric
+from rubrics import Category, Example, InputError, Rubric, fingerprint
 
 TEMPLATE = "followupeval"
 ITEM_MARK = "<!-- The item follows. All above is the same for every item. -->"
@@ -36,19 +36,33 @@ _ANGLE = re.compile(
 _SQUARE = re.compile(rf"\[(?=/?(?:{_SQUARE_NAMES})[\]\[])|\](?=~b\])", re.IGNORECASE)
 
 
-def render_prompt(rubric: Rubric, template: str = TEMPLATE) -> JudgePrompt:
+@dataclass(frozen=True)
+class JudgePrompt:
+    """A judge prompt as rendered from template × rubric; `{{messages}}`-like parts still open.
+
+    `rubric_text` is the rubric's TOML, kept so that an export never depends on the package.
+    """
+
+    template: str
+    rubric_version: str
+    rubric_hash: str
+    rubric_text: str
+    text: str
+
+    @property
+    def prompt_hash(self) -> str:
+        return fingerprint({"text": self.text, "rubric": self.rubric_hash})
+
+
+def render_prompt(rubric: Rubric) -> JudgePrompt:
     """The judge prompt of this rubric; the places of messages, answer and turn stay open.
 
-    Raises InputError when the template does not exist, or when the rendered text does not hold
-    the item's mark and each open place exactly once (a rubric that spells one would break it).
+    Raises InputError when the rendered text does not hold the item's mark and each open place
+    exactly once: a rubric that spells one would break it.
     """
     from jinja2.sandbox import SandboxedEnvironment
 
-    source = resources.files("judge") / "prompts" / f"{template}.md"
-    if not source.is_file():
-        raise InputError(
-            f"unknown judge prompt {template!r}: there is no judge/prompts/{template}.md"
-        )
+    source = resources.files("judge") / "prompts" / f"{TEMPLATE}.md"
     environment = SandboxedEnvironment(
         autoescape=False,
         trim_blocks=True,
@@ -65,7 +79,7 @@ def render_prompt(rubric: Rubric, template: str = TEMPLATE) -> JudgePrompt:
         verdict=_example_verdict,
         **{part: f"{{{{{part}}}}}" for part in PARTS},
     )
-    prompt = JudgePrompt(template, rubric.version, rubric.hash, rubric.text, text)
+    prompt = JudgePrompt(TEMPLATE, rubric.version, rubric.hash, rubric.text, text)
     check_prompt(prompt)
     return prompt
 

@@ -1,7 +1,6 @@
 """pipeline.db, the judge part: judge prompts, judges and their judgments."""
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,9 +10,11 @@ from sqlite_utils import Database
 
 from generation.database import immediate, keep, open_database
 from generation.migrations import generation_migrations
-from judge.judgment import Judge, Judgment
+from judge.judge import Judge
+from judge.judgment import Judgment
 from judge.migrations import judge_migrations
-from rubrics import InputError, canonical_json, fingerprint, short
+from judge.prompt import JudgePrompt
+from rubrics import InputError, canonical_json, short
 
 
 @dataclass(frozen=True)
@@ -23,24 +24,6 @@ class StoredJudge:
     judge_id: str
     judge: Judge
     judged: int
-
-
-@dataclass(frozen=True)
-class JudgePrompt:
-    """A judge prompt as rendered from template × rubric; `{{messages}}`-like parts still open.
-
-    `rubric_text` is the rubric's TOML, kept so that an export never depends on the package.
-    """
-
-    template: str
-    rubric_version: str
-    rubric_hash: str
-    rubric_text: str
-    text: str
-
-    @property
-    def prompt_hash(self) -> str:
-        return fingerprint({"text": self.text, "rubric": self.rubric_hash})
 
 
 def open_pipeline(path: Path, *, create: bool = False) -> Database:
@@ -92,8 +75,26 @@ class JudgmentStore:
     def add_judgment(
         self, judge_id: str, item_hash: str, judgment: Judgment, *, run_index: int = 0
     ) -> None:
-        """Store one verdict; each is committed by itself, so that none is lost once paid for."""
-        self.add_judgments(judge_id, [(item_hash, judgment)], run_index=run_index)
+        """Store one verdict; each is committed by itself, so that none is lost once paid for.
+
+        An item that this judge has judged already keeps its first verdict: of two runs at once
+        the slower one adds nothing.
+        """
+        keep(
+            self._db,
+            "judgments",
+            {
+                "judge_id": judge_id,
+                "item_hash": item_hash,
+                "run_index": run_index,
+                "label": judgment.label,
+                "sigma": judgment.sigma,
+                "rationale": judgment.rationale,
+                "invalid_reason": judgment.invalid_reason,
+                "raw": judgment.raw,
+                "judged_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            },
+        )
 
     def _refuse_drift(self, prompt: JudgePrompt) -> None:
         drifted = self._db["judge_prompts"].count_where(
@@ -105,33 +106,6 @@ class JudgmentStore:
                 f"(now {short(prompt.rubric_hash)}); a rubric is never edited: give the changed "
                 "text a new version"
             )
-
-    def add_judgments(
-        self, judge_id: str, judgments: Iterable[tuple[str, Judgment]], *, run_index: int = 0
-    ) -> None:
-        """Store (item hash, judgment) pairs in one transaction.
-
-        An item that this judge has judged already keeps its first verdict: of two runs at once
-        the slower one adds nothing.
-        """
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        with self._db.atomic():
-            for item_hash, judgment in judgments:
-                keep(
-                    self._db,
-                    "judgments",
-                    {
-                        "judge_id": judge_id,
-                        "item_hash": item_hash,
-                        "run_index": run_index,
-                        "label": judgment.label,
-                        "sigma": judgment.sigma,
-                        "rationale": judgment.rationale,
-                        "invalid_reason": judgment.invalid_reason,
-                        "raw": judgment.raw,
-                        "judged_at": now,
-                    },
-                )
 
     def add_export(
         self, export_hash: str, folder: Path, judge_id: str, calibration: dict[str, Any]

@@ -9,6 +9,7 @@ import json
 import unicodedata
 from typing import Any
 
+from generation.item import is_storable
 from judge.judgment import Judgment, invalid_judgment, valid_judgment
 from rubrics import Rubric
 
@@ -61,8 +62,10 @@ def parse_verdict(raw: str, rubric: Rubric) -> Judgment:
 
 
 def storable(text: str) -> str:
-    """The text without lone surrogates, which neither SQLite nor UTF-8 can hold."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    """The text with U+FFFD for every character that no store keeps."""
+    if is_storable(text):
+        return text
+    return "".join(sign if is_storable(sign) else "\ufffd" for sign in text)
 
 
 def _fault(verdict: _Object, rubric: Rubric) -> str | None:

@@ -3,30 +3,27 @@
 import json
 import re
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-import click
 from sqlite_utils import Database
 
 from generation.database import readable_refusals
+from judge.calibration.calibration import Calibration
 from judge.exported import (
     CALIBRATION,
     FORMAT,
     MANIFEST,
     PROMPT,
     RUBRIC,
-    content_hash,
     export_hash,
     file_json,
-    load_export,
 )
-from judge.judgment import Judge
-from judge.lexical import LEXICAL
-from judge.store import JudgePrompt, JudgmentStore
-from rubrics import InputError, short
-
-__all__ = ["export_calibration", "load_export"]
+from judge.judge import Judge
+from judge.prompt import JudgePrompt
+from judge.store import JudgmentStore
+from rubrics import InputError, bytes_fingerprint, short
 
 LEXICAL_NOTE = (
     "The calibration belongs to the lexical baseline, which reads no prompt. It says nothing "
@@ -34,44 +31,37 @@ LEXICAL_NOTE = (
 )
 
 
-class Calibrated(Protocol):
-    """What an export needs of a calibration."""
+@dataclass(frozen=True)
+class Exported:
+    """The folder of an export; `new` is False where it held the same export already."""
 
-    judge_id: str
+    folder: Path
+    new: bool
 
-    def as_dict(self) -> dict[str, Any]: ...
 
-
-def export_calibration(
-    pipeline_db: Database, calibration: Calibrated, prompt: JudgePrompt, output: Path
-) -> Path:
-    """Write `output/<rubric>-<judge>-<hash>/` and record it; returns the folder.
+def export_calibration(pipeline_db: Database, calibration: Calibration, output: Path) -> Exported:
+    """Write `output/<rubric>-<judge>-<hash>/` and record it.
 
     The same calibration gives the same bytes, so that exporting again changes nothing.
 
-    Raises InputError when the judge is unknown or has another prompt, when the folder exists with
-    other content, or when it cannot be written; nothing half-written stays behind.
+    Raises InputError when the judge is unknown, when the folder exists with other content, or
+    when it cannot be written; nothing half-written stays behind.
     """
     store = JudgmentStore(pipeline_db)
     judge = store.judge(calibration.judge_id)
-    if judge.prompt_hash != prompt.prompt_hash:
-        raise InputError(
-            f"judge {short(calibration.judge_id)} was run with prompt {short(judge.prompt_hash)}, "
-            f"not with {short(prompt.prompt_hash)}; export the prompt it was run with"
-        )
     result = calibration.as_dict()
-    files = _files(judge, prompt, result)
+    files = _files(judge, store.prompt(judge.prompt_hash), result)
     digest = json.loads(files[MANIFEST])["export_hash"]
     folder = output / f"{_safe(judge.rubric_version)}-{_safe(judge.model)}-{short(digest)}"
     with readable_refusals(output):
         output.mkdir(parents=True, exist_ok=True)
-        if folder.exists():
-            _check_same(folder, files)
-            click.echo(f"{folder} holds this export already; nothing written", err=True)
-        else:
+        new = not folder.exists()
+        if new:
             _write(folder, files)
+        else:
+            _check_same(folder, files)
     store.add_export(digest, folder, calibration.judge_id, result)
-    return folder
+    return Exported(folder, new)
 
 
 def _files(judge: Judge, prompt: JudgePrompt, result: dict[str, Any]) -> dict[str, bytes]:
@@ -82,8 +72,8 @@ def _files(judge: Judge, prompt: JudgePrompt, result: dict[str, Any]) -> dict[st
     }
     manifest = {
         "format": FORMAT,
-        "files": {name: content_hash(data) for name, data in content.items()},
-        "reads_prompt": judge.model != LEXICAL,
+        "files": {name: bytes_fingerprint(data) for name, data in content.items()},
+        "reads_prompt": judge.reads_prompt,
         "judge": {
             "judge_id": judge.judge_id,
             "model": judge.model,
@@ -94,7 +84,7 @@ def _files(judge: Judge, prompt: JudgePrompt, result: dict[str, Any]) -> dict[st
             "template": prompt.template,
         },
     }
-    if judge.model == LEXICAL:
+    if not judge.reads_prompt:
         manifest["note"] = LEXICAL_NOTE
     manifest["export_hash"] = export_hash(manifest)
     return content | {MANIFEST: file_json(manifest)}

@@ -10,8 +10,8 @@ from annotator.desk import Desk
 
 
 @pytest.fixture
-def desk(labels, rubric):
-    return Desk(labels, rubric, annotator=None)
+def desk(labels, rubric, tmp_path):
+    return Desk(labels, rubric, tmp_path / "labels.db", annotator=None)
 
 
 def filled(screen, **choice):
@@ -33,8 +33,8 @@ def test_a_screen_holds_the_texts_and_no_hidden_fact(desk):
     assert set(screen["parts"][0]) == {"role", "html", "characters", "long"}
 
 
-def test_the_fixed_annotator_cannot_be_changed_by_the_page(labels, rubric):
-    desk = Desk(labels, rubric, annotator="ann")
+def test_the_fixed_annotator_cannot_be_changed_by_the_page(labels, rubric, tmp_path):
+    desk = Desk(labels, rubric, tmp_path / "labels.db", annotator="ann")
     assert desk.open_screen({"annotator": "mallory"})["screen"]["annotator"] == "ann"
     assert desk.open_screen(None)["screen"]["annotator"] == "ann"
 
@@ -60,6 +60,8 @@ def test_notes_are_stored_exactly(desk, labels, note):
         {"nonce": 1, "item_id": "x", "choice": {}},
         {"nonce": "x", "item_id": None, "choice": {}},
         {"nonce": "x", "item_id": "x", "choice": []},
+        {"nonce": "\ud800", "item_id": "x", "annotator": "\ud800"},
+        {"nonce": "x", "item_id": "x", "choice": {"note": "a\x00b"}},
         {"nonce": "x", "item_id": "x", "choice": {"category": ["malformed"]}},
         {"nonce": "x", "item_id": "x", "choice": {"note": {"a": 1}}},
         {"nonce": "x", "item_id": "x", "choice": {"flagged": "yes"}},
@@ -100,3 +102,15 @@ def test_the_rendered_view_is_of_the_displayed_item(desk):
     screen = desk.open_screen({"annotator": "ann"})["screen"]
     parts = desk.rendered_view({"nonce": screen["nonce"]})["parts"]
     assert [p["html"] for p in parts] == [f"<p>{p['html']}</p>\n" for p in screen["parts"]]
+
+
+@pytest.mark.parametrize("replace", [True, False])
+def test_a_store_that_was_moved_or_replaced_takes_no_more_labels(desk, labels, tmp_path, replace):
+    screen = desk.open_screen({"annotator": "ann"})["screen"]
+    (tmp_path / "labels.db").rename(tmp_path / "moved.db")
+    if replace:
+        (tmp_path / "labels.db").write_bytes((tmp_path / "moved.db").read_bytes())
+    reply = desk.save_label(filled(screen))
+    assert reply["refused"]
+    assert "moved or replaced" in reply["message"]
+    assert annotation_history(labels) == []

@@ -106,3 +106,14 @@ def test_gradio_keeps_no_history_of_texts_and_labels(desk, new_page):
     address = desk.url.split("?")[0]
     for path in ("/gradio_api/runs", "/monitoring"):
         assert page.request.get(address + path).status >= 400
+
+
+def test_other_sites_cannot_talk_to_the_page(desk, new_page):
+    page = new_page(desk.url)
+    shown_turn(page)
+    address = desk.url.split("?")[0]
+    act = address + "/gradio_api/component_server/"
+    data = {"data": {"annotator": "x"}, "component_id": 1, "fn_name": "open_screen"}
+    for headers in ({"Origin": "http://evil.example"}, {"Host": "evil.example:7880"}):
+        answer = page.request.post(act, data=data, headers=headers)
+        assert (answer.status, answer.text()) == (403, "only for pages of this machine")

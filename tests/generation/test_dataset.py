@@ -21,7 +21,7 @@ def write(path, *rows):
 
 @pytest.mark.parametrize(
     ("name", "source_id", "question"),
-    [("gsm8k", "test-1", "2+2?"), ("ifeval", "7", "No commas."), ("mt_bench", "81", "2+2?")],
+    [("gsm8k", "set-1", "2+2?"), ("ifeval", "7", "No commas."), ("mt_bench", "81", "2+2?")],
 )
 def test_reader_takes_the_question(tmp_path, name, source_id, question):
     dataset = read_dataset(name, write(tmp_path / "set.jsonl", ROWS[name]))
@@ -29,6 +29,32 @@ def test_reader_takes_the_question(tmp_path, name, source_id, question):
     assert conversation.source_id == source_id
     assert [(m.role, m.content) for m in conversation.messages] == [("user", question)]
     assert dataset.provenance()["file"] == "set.jsonl"
+
+
+def test_a_gsm8k_row_is_named_after_its_split_and_line(tmp_path):
+    for name in ("gsm8k_train.jsonl", "train.jsonl"):
+        path = write(tmp_path / name, ROWS["gsm8k"], {"question": "3+3?", "answer": "6"})
+        ids = [c.source_id for c in read_dataset("gsm8k", path).conversations]
+        assert ids == ["train-1", "train-2"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"question": "1", "question": "2", "answer": ""}', "the key 'question' stands twice"),
+        ('{"question": "1", "answer": NaN}', "NaN is no JSON value"),
+        ('{"question": "1", "answer": 1e999}', "the number 1e999 is too large"),
+        ('{"question": "a\\u0000b", "answer": ""}', "'question' holds a NUL character"),
+        ('{"question": "\\ud800", "answer": ""}', "'question' holds half of a surrogate pair"),
+        ('{"question": "", "answer": ""}', "the question is ''; expected text"),
+        ('{"question": ["1"], "answer": ""}', "the question is .*; expected text"),
+    ],
+)
+def test_a_row_that_no_store_keeps_is_refused_with_its_line(tmp_path, line, message):
+    path = write(tmp_path / "set.jsonl", ROWS["gsm8k"])
+    path.write_text(path.read_text() + line, encoding="utf-8")
+    with pytest.raises(InputError, match=rf"set\.jsonl:2: .*{message}"):
+        read_dataset("gsm8k", path)
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -17,7 +17,7 @@ from generation.example_build import (
     choose_held_out,
 )
 from generation.example_bundle import load_example
-from generation.store import Answer, Conversation, Turn
+from generation.turn import Answer, Conversation, Turn
 from generation.turn_record import record_from_turn, turn_from_record
 from rubrics import InputError
 

@@ -1,11 +1,8 @@
 """The command `generate`: what it prints, where, and with which exit code."""
 
-import ast
 import json
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
@@ -16,8 +13,6 @@ from generation.cli import generate
 from generation.database import open_database
 from generation.migrations import generation_migrations
 from generation.store import open_turns
-
-PACKAGE = Path(generation.store.__file__).parent
 
 
 def call(*arguments: object) -> Result:
@@ -42,18 +37,10 @@ def question_file(tmp_path):
     return path
 
 
-def test_help_answers_at_once_and_imports_nothing_heavy():
-    heavy = "{'vllm', 'torch', 'transformers', 'pandas', 'gradio', 'openai', 'sqlite_utils'}"
-    code = f"import sys, generation.cli; print(sorted({heavy} & set(sys.modules)))"
+def test_importing_a_csv_file_loads_no_model_code():
+    code = "import sys, generation.importer; print('generation.chat_model' in sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert loaded.stdout == "[]\n"
-    seconds = []
-    for _ in range(3):
-        start = time.perf_counter()
-        code = "from generation.cli import generate; generate(['--help'])"
-        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
-        seconds.append(time.perf_counter() - start)
-    assert min(seconds) < 2, "0.15 s on an idle machine; the margin is for a busy one"
+    assert loaded.stdout == "False\n"
 
 
 def test_example_says_what_it_did_and_what_comes_next(tmp_path):
@@ -72,8 +59,8 @@ def test_import_reports_new_and_known_turns(tmp_path):
     path = tmp_path / "t.jsonl"
     path.write_text('{"q": "2+2?", "a": "4", "u": ""}\n', encoding="utf-8")
     study = tmp_path / "study"
-    assert "1 turns added, 0 were" in call("import", path, "--study", study).stdout
-    assert "0 turns added, 1 were" in call("import", path, "--study", study).stdout
+    assert "1 turn added, 0 were" in call("import", path, "--study", study).stdout
+    assert "0 turns added, 1 was there" in call("import", path, "--study", study).stdout
     path.write_text("{", encoding="utf-8")
     assert f"{path}:1: not JSON" in refused("import", path, "--study", study)
 
@@ -86,7 +73,7 @@ def test_bare_call_probes(tmp_path, question_file, monkeypatch, chat_model, scri
                   "--temperature", 0, "--temperature", 0.7, "--study", study)  # fmt: skip
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith(f"{study / 'pipeline.db'}: 4 turns added, 0 were there")
-    assert "2 of 2 conversations probed" in result.stderr
+    assert "conversations probed: 2 of 2" in result.stderr
     assert {item.turn for _, item in open_turns(study / "pipeline.db").items()} == {"Why?"}
 
 
@@ -134,7 +121,7 @@ def test_store_that_cannot_be_written_is_one_line_and_nothing_half(
     store._db.conn.execute(f"PRAGMA {pragma}")
     monkeypatch.setattr(generation.store, "open_turns", lambda _: store)
     assert reason in refused("example", "--study", tmp_path)
-    assert store.count_turns() == 0
+    assert list(store.items()) == []
 
 
 def test_store_of_a_newer_version_is_refused(tmp_path):
@@ -151,14 +138,3 @@ def test_no_study_folder_is_made_from_a_file(tmp_path):
     assert call("example", "--study", tmp_path / "study").exit_code == 2
     (tmp_path / "pipeline.db").write_text("no database at all")
     assert "not a database" in refused("example", "--study", tmp_path)
-
-
-def test_vllm_is_imported_by_one_file():
-    importers = [
-        path.name
-        for path in PACKAGE.glob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if (isinstance(node, ast.Import) and any(a.name == "vllm" for a in node.names))
-        or (isinstance(node, ast.ImportFrom) and (node.module or "").startswith("vllm"))
-    ]
-    assert set(importers) == {"vllm_engine.py"}

@@ -1,6 +1,6 @@
 """The probe with a scripted engine: contexts, seeds, temperatures, what a row keeps."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -8,7 +8,8 @@ from generation.dataset import Dataset
 from generation.item import Message
 from generation.probe import Plan, Probe
 from generation.probe_run import run_probe
-from generation.store import Added, Conversation, open_turns
+from generation.store import open_turns
+from generation.turn import Added, Conversation
 from rubrics import InputError, canonical_json
 
 SWEEP = Plan(temperatures=(0.7, 0.0, 0.3, 0.0), samples=2)
@@ -113,6 +114,32 @@ def test_run_resumes_and_adds_nothing_twice(tmp_path, chat_model, scripted_engin
     assert progress == [(0, 2), (2, 2), (2, 3), (3, 3), (3, 3)]
 
 
+def test_run_whose_turns_another_run_gave_first_is_resumed_too(
+    tmp_path, chat_model, scripted_engine
+):
+    dataset = Dataset("gsm8k", "f.jsonl", "sha256:0", tuple(conversations("1?", "2?")))
+    store = open_turns(tmp_path / "pipeline.db")
+
+    def run(seed):
+        engine = scripted_engine(answer_or_turn)
+        probe = Probe(chat_model, engine, Plan(seed=seed))
+        added = run_probe(store, probe, [dataset], limit=None, on_progress=lambda *_: None)
+        return added, len(engine.prompts)
+
+    assert run(0) == (Added(2, 0), 4)
+    assert run(1) == (Added(0, 2), 4), "it says the same at T = 0"
+    assert run(1) == (Added(0, 2), 0)
+
+
+def test_every_foreign_key_has_an_index(tmp_path):
+    database = open_turns(tmp_path / "pipeline.db")._db
+    for table in ("answers", "turns", "run_turns"):
+        leading = {index.columns[0] for index in database[table].indexes}
+        keys = {key.column for key in database[table].foreign_keys}
+        assert keys
+        assert keys <= leading, table
+
+
 def test_provenance_says_what_the_numbers_rest_on(chat_model, scripted_engine):
     probe = Probe(chat_model, scripted_engine(answer_or_turn), SWEEP)
     provenance = probe.provenance([{"dataset": "gsm8k", "sha256": "sha256:0"}], "0.1.0")
@@ -121,4 +148,17 @@ def test_provenance_says_what_the_numbers_rest_on(chat_model, scripted_engine):
     assert provenance["model"]["stops"][1]["why"] == [
         "generation_config.eos", "tokenizer.eos", "ends the user turn",
     ]  # fmt: skip
-    assert provenance["sampling"]["top_k"] == 0
+    assert provenance["sampling"]["turn"]["top_k"] == 0
+
+
+@pytest.mark.parametrize("stop_strings", [(), ("</user>",)])
+def test_provenance_and_rows_have_the_same_sampling(chat_model, scripted_engine, stop_strings):
+    model = replace(chat_model, cut=replace(chat_model.cut, stop_strings=stop_strings))
+    engine = scripted_engine(answer_or_turn)
+    probe = Probe(model, engine, SWEEP)
+    probe.turns(conversations("2+2?"))
+    sampling = probe.provenance([], "0.1.0")["sampling"]
+    for act, rows in (("answer", engine.sampling[:1]), ("turn", engine.sampling[1:])):
+        for row in map(asdict, rows):
+            per_row = {key: row[key] for key, value in sampling[act].items() if value == "per row"}
+            assert sampling[act] | per_row == row

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from generation.item import Item, Message
-from generation.store import Answer, Conversation, Run, Turn, TurnStore
+from generation.store import TurnStore
 from generation.study import Study
+from generation.turn import Answer, Conversation, Run, Turn
 from judge.store import open_pipeline
 from rubrics import load_rubric
 
@@ -54,7 +55,7 @@ def study(tmp_path) -> Study:
     turns.append(Turn(answer, TURNS[0], "held-out", sample_index=1, token_ids=()))
     database = open_pipeline(study.pipeline, create=True)
     TurnStore(database).add_turns(Run("import", {"file": "test"}), turns)
-    assert TurnStore(database).count_turns() == len(turns)
+    assert database["turns"].count == len(turns)
     database.close()
     return study
 

@@ -126,8 +126,3 @@ def test_empty_turn_is_an_empty_block(prompt, item):
 def test_a_rubric_that_spells_an_open_place_is_refused(rubric):
     with pytest.raises(InputError, match=r"found \{\{turn\}\} 2 times, expected once"):
         render_prompt(replace(rubric, instructions="Read {{turn}}."))
-
-
-def test_unknown_template_is_named(rubric):
-    with pytest.raises(InputError, match="unknown judge prompt 'nope'"):
-        render_prompt(rubric, "nope")

@@ -87,7 +87,7 @@ BEYOND = [
 
 
 def label(rubric, item, q, a, u):
-    (judgment,) = judge_lexically([item(q, a, u)], rubric)
+    judgment = judge_lexically(item(q, a, u), rubric)
     assert judgment.valid
     assert judgment.rationale == " ".join(judgment.rationale.split())
     return judgment.label
@@ -109,22 +109,15 @@ def test_known_errors_of_the_floor(rubric, item, q, a, u, right, floor):
 @pytest.mark.parametrize("version", ["v1", "v2", "v3"])
 def test_runs_under_every_rubric_with_the_rubrics_sigma(version, item):
     rubric = load_rubric(version)
-    items = [item(q, a, u) for _name, q, a, u, _label in HARD]
-    for judgment in judge_lexically(items, rubric):
+    for _name, q, a, u, _label in HARD:
+        judgment = judge_lexically(item(q, a, u), rubric)
         assert judgment.sigma == rubric.category(judgment.label).sigma
 
 
-def test_an_item_gets_the_same_judgment_in_any_company(rubric, item):
-    items = [item(q, a, u) for _name, q, a, u, _label in HARD]
-    together = judge_lexically(items, rubric)
-    alone = [judge_lexically([one], rubric)[0] for one in reversed(items)][::-1]
-    assert together == alone
-
-
 def test_the_rationale_names_the_evidence(rubric, item):
-    (judgment,) = judge_lexically([item(CLIPS_Q, CLIPS_A, CLIPS_Q)], rubric)
+    judgment = judge_lexically(item(CLIPS_Q, CLIPS_A, CLIPS_Q), rubric)
     assert judgment.rationale == "1.00 of its n-grams stand in q and cover 1.00 of q"
-    (judgment,) = judge_lexically([item(CLIPS_Q, CLIPS_A, ZERO_WIDTH)], rubric)
+    judgment = judge_lexically(item(CLIPS_Q, CLIPS_A, ZERO_WIDTH), rubric)
     assert judgment.rationale == "nothing but 4 blank or invisible characters"
 
 

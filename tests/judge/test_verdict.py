@@ -105,10 +105,11 @@ def test_label_is_compared_after_unicode_normalisation(rubric):
     assert parse_verdict(written(label="cafe\u0301"), accented).label == "café"
 
 
-def test_lone_surrogates_can_be_stored():
-    raw = '{"rationale": "bad \\ud800 sign", "label": "malformed", "sigma": 0}\ud800'
+def test_every_reply_can_be_stored():
+    raw = '{"rationale": "bad \\ud800 sign\\u0000", "label": "malformed", "sigma": 0}\ud800\0'
     judgment = parse_verdict(raw, RUBRIC)
-    assert judgment.rationale == "bad \ufffd sign"
+    assert judgment.rationale == "bad \ufffd sign\ufffd"
+    assert judgment.raw.endswith("}\ufffd\ufffd")
     sqlite3.connect(":memory:").execute("SELECT ?, ?", (judgment.rationale, judgment.raw))
 
 

@@ -17,8 +17,9 @@ from pathlib import Path
 import pytest
 
 from generation.item import Message
-from generation.store import Answer, Conversation, Run, Turn, TurnStore
+from generation.store import TurnStore
 from generation.study import Study
+from generation.turn import Answer, Conversation, Run, Turn
 from judge.store import JudgmentStore, open_pipeline
 from rubrics import load_rubric
 

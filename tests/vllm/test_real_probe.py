@@ -75,7 +75,7 @@ def test_command_prints_one_result_and_logs_elsewhere(probe_runs):
         assert json.loads(done.stdout) == {
             "study": str(study.folder), "new": 3 * COUNT, "known": 0,
         }  # fmt: skip
-        assert f"{COUNT} of {COUNT} conversations probed" in done.stderr
+        assert f"conversations probed: {COUNT} of {COUNT}" in done.stderr
 
 
 def test_prompts_are_the_models_own_template_cut_before_the_user_turn(probe_runs, model_folder):
@@ -132,6 +132,7 @@ def test_provenance_holds_what_was_found(probe_runs):
     assert provenance["model"]["generation_config"]["eos_token_id"] == 2
     assert {"vllm", "torch", "transformers"} <= set(provenance["engine"]["versions"])
     assert provenance["model"]["template"]["date"] is None, "the template asks for none"
+    assert provenance["sampling"]["turn"]["max_tokens"] == 48
 
 
 def test_seeded_rows_survive_a_prompt_longer_than_one_step(model_folder):
