@@ -24,3 +24,8 @@ def browser():
         browser = playwright.chromium.launch(executable_path=executable, args=CHROMIUM_FLAGS)
         yield browser
         browser.close()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests in the browser come last: Playwright keeps an event loop running in its thread."""
+    items.sort(key=lambda item: "browser" in getattr(item, "fixturenames", ()))

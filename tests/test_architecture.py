@@ -24,7 +24,7 @@ ONE_IMPORTER = {
     "gradio": "annotator/app.py",
     "openai": "judge/client.py",
     "vllm": "generation/vllm_engine.py",
-    "krippendorff": "judge/calibration/agreement.py",
+    "krippendorff": "judge/calibration/alpha.py",
 }
 HEAVY = {"gradio", "openai", "vllm", "sklearn", "pandas", "matplotlib", "scipy", "numpy"}
 

@@ -1,6 +1,6 @@
-"""Agreement beyond chance: Cohen's kappa with its standard error, per-label scores, alpha."""
+"""Agreement beyond chance: Cohen's kappa with its standard error, and per-label scores."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -27,8 +27,9 @@ class Agreement:
 
     `observed` is the raw agreement po, `expected` the agreement pe that the margins give by
     chance. `kappa` is None where `undefined` says why. `standard_error` is the large-sample one
-    of Fleiss, Cohen and Everitt; it is None where kappa is, and for a single item. `notes` name
-    what makes a defined kappa less telling than it looks.
+    of Fleiss, Cohen and Everitt, which takes items for independent (`clustered_error` does not);
+    it is None where kappa is, and for a single item. `notes` name what makes a defined kappa less
+    telling than it looks.
     """
 
     n: int
@@ -108,6 +109,25 @@ def influence(table: NDArray[np.int64]) -> NDArray[np.float64]:
     return (matches - observed - disagreement * spread) / (1 - expected)
 
 
+def clustered_error(conversations: NDArray[np.int64]) -> float | None:
+    """Standard error of kappa where items share conversations; tables of shape (Q, K, K + E).
+
+    SE² = Q/(Q-1) · Σ_q (Σψ)² / n², ψ summed within each conversation: apart from Q/(Q-1) that of
+    Fleiss, Cohen and Everitt where no two items share one. None where kappa is undefined or the
+    items are all of one conversation.
+    """
+    table, q = conversations.sum(axis=0), count_conversations(conversations)
+    if q < 2 or np.isnan(kappas(table)):
+        return None
+    sums = (conversations * influence(table)).sum(axis=(1, 2))
+    return float(np.sqrt(q / (q - 1) * (sums**2).sum()) / table.sum())
+
+
+def count_conversations(conversations: NDArray[np.int64]) -> int:
+    """How many of the tables hold an item; a view such as `parseable` can empty some."""
+    return int(conversations.any(axis=(1, 2)).sum())
+
+
 def band(kappa: float | None) -> str | None:
     """The word of Landis and Koch 1977 for a kappa.
 
@@ -176,32 +196,6 @@ def label_scores(confusion: Confusion) -> tuple[LabelScores, ...]:
         LabelScores(category, supports[k], judged[k], int(table[k, k]))
         for k, category in enumerate(confusion.categories)
     )
-
-
-def nominal_alpha(
-    raters: Iterable[Mapping[str, str]], categories: Sequence[str]
-) -> tuple[float | None, int]:
-    """Krippendorff's alpha for any number of raters (item id → label), and the items it rests on.
-
-    Items with fewer than two labels are left out before anything is counted (Krippendorff 2004).
-    None where fewer than two labels are in use: no disagreement could have been expected.
-    """
-    import krippendorff
-
-    raters = list(raters)
-    position = {category: k for k, category in enumerate(categories)}
-    items = sorted({item_id for labels in raters for item_id in labels})
-    counts = np.zeros((len(items), len(position)), dtype=np.int64)
-    for labels in raters:
-        for row, item_id in enumerate(items):
-            if item_id in labels:
-                counts[row, position[labels[item_id]]] += 1
-    pairable = counts[counts.sum(axis=1) >= 2]
-    if (pairable.sum(axis=0) > 0).sum() < 2:
-        return None, len(pairable)
-    # Counts rather than labels: the package takes a label spelt "nan" for a missing one.
-    alpha = krippendorff.alpha(value_counts=pairable, level_of_measurement="nominal")
-    return float(alpha), len(pairable)
 
 
 def _agreeing(tables: NDArray[np.int64]) -> NDArray[np.int64]:

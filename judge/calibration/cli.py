@@ -1,11 +1,18 @@
 """The `calibrate` command."""
 
 import json
+import shlex
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from generation.command import Verb, study_option
+from generation.study import Study
+
+if TYPE_CHECKING:  # numpy is slow to import, and --help needs none of it
+    from judge.calibration.calibration import Calibration
 
 BELOW_MINIMUM = 3
 SEED = click.IntRange(0, 2**63 - 1)  # what both SQLite and numpy take
@@ -25,13 +32,13 @@ def calibrate() -> None:
     """
 
 
-def rubric_option(command):
+def rubric_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--rubric", "version", help="Rubric version of the labels.  [default: the newest]"
     )(command)
 
 
-def judge_option(command):
+def judge_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--judge",
         "judge",
@@ -58,7 +65,17 @@ def judge_option(command):
     help="Exit with code 3 unless kappa over the labels is at least this.",
 )
 @study_option
-def kappa(study, version, judge, annotator, seed, disagreements, as_json, html, min_kappa) -> int:
+def kappa(
+    study: Study,
+    version: str | None,
+    judge: str | None,
+    annotator: str | None,
+    seed: int | None,
+    disagreements: bool,
+    as_json: bool,
+    html: Path | None,
+    min_kappa: float | None,
+) -> int:
     """Cohen's kappa of judge and people, with all that it rests on (the main act)."""
     from judge.calibration.terminal import report
 
@@ -85,7 +102,7 @@ def kappa(study, version, judge, annotator, seed, disagreements, as_json, html, 
 @click.option("--n", type=click.IntRange(min=1), help="How many items.  [default: 200, or all]")
 @click.option("--seed", type=SEED, help="Seed of the draw.  [default: a fixed one]")
 @study_option
-def sample(study, n, seed) -> None:
+def sample(study: Study, n: int | None, seed: int | None) -> None:
     """Draw the items that people label, at random, and put them blind into labels.db."""
     from annotator.labels import open_labels
     from judge.calibration.sample import draw_sample
@@ -105,7 +122,7 @@ def rubric() -> None:
 @rubric.command("diff")
 @click.argument("old")
 @click.argument("new")
-def rubric_diff(old, new) -> None:
+def rubric_diff(old: str, new: str) -> None:
     """What changed from rubric version OLD to NEW, and why."""
     from rubrics import load_rubric
     from rubrics.diff import diff_rubrics, render_diff
@@ -124,21 +141,29 @@ def rubric_diff(old, new) -> None:
     help="Folder to put the export in.",
 )
 @study_option
-def export(study, version, judge, output) -> None:
+def export(study: Study, version: str | None, judge: str | None, output: Path) -> None:
     """Write the calibrated judge prompt to a folder, for the main run."""
     from judge.calibration.export import export_calibration
-    from judge.store import JudgmentStore, open_pipeline
+    from judge.store import open_pipeline
 
     calibration = _calibrated(study, version, judge)
-    pipeline_db = open_pipeline(study.pipeline)
-    prompt = JudgmentStore(pipeline_db).prompt(calibration.judge.judge.prompt_hash)
-    click.echo(export_calibration(pipeline_db, calibration, prompt, output))
+    exported = export_calibration(open_pipeline(study.pipeline), calibration, output)
+    click.echo(exported.folder)
+    if not exported.new:
+        click.echo(f"{exported.folder} holds this export already; nothing written", err=True)
+    click.echo(f"next: judge --prompt {shlex.quote(str(exported.folder))}{study.option}")
 
 
-def _calibrated(study, version, judge=None, annotator=None, seed=None):
+def _calibrated(
+    study: Study,
+    version: str | None,
+    judge: str | None,
+    annotator: str | None = None,
+    seed: int | None = None,
+) -> "Calibration":
     """The calibration that the options ask for, over the study's two stores."""
     from annotator.labels import DEFAULT_SEED, open_labels
-    from judge.calibration.calibration import calibrate_study
+    from judge.calibration.study_calibration import calibrate_study
     from judge.store import open_pipeline
     from rubrics import latest_version, load_rubric
 

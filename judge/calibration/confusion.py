@@ -1,6 +1,7 @@
 """Confusion: how often the judge said which label where people said which."""
 
 import difflib
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,8 +12,8 @@ from rubrics import InputError
 
 INVALID = "invalid"  # the judge's answer held no label: an outcome of its own, never dropped
 
-# A view turns tables of shape (..., K, K + E) into smaller ones, so that a table and its bootstrap
-# resamples go through the same door.
+# A view turns tables of shape (..., K, K + E) into smaller ones, so that the conversations' tables
+# and their bootstrap resamples go through the same door.
 View = Callable[[NDArray[np.int64]], NDArray[np.int64]]
 
 
@@ -61,26 +62,38 @@ def tally(
     Raises InputError for a label outside the categories, with the nearest one: None, NaN, blank or
     misspelt labels are never taken for a class, nor left out. Raises it for names given twice.
     """
+    rows = (("all", reference, outcome) for reference, outcome in pairs)
+    table = conversation_tables(rows, categories, judge_only).sum(axis=0)
+    return from_table(table, categories, judge_only)
+
+
+def conversation_tables(
+    rows: Iterable[tuple[Hashable, Hashable, Hashable]],
+    categories: Sequence[str],
+    judge_only: Sequence[str] = (),
+) -> NDArray[np.int64]:
+    """One table of counts per conversation, from (conversation, reference, outcome) rows.
+
+    Shape (Q, K, K + E). What several turns after one q have in common stays together, so that
+    intervals can tell Q conversations from as many items. Raises InputError as `tally` does.
+    """
     names = (*categories, *judge_only)
     if len(set(names)) < len(names):
         raise InputError(f"categories and outcomes share a name: {', '.join(names)}")
-    rows = {category: position for position, category in enumerate(categories)}
-    columns = rows | {outcome: len(rows) + e for e, outcome in enumerate(judge_only)}
-    table = np.zeros((len(rows), len(columns)), dtype=np.int64)
-    for reference, outcome in pairs:
-        table[_position(reference, rows), _position(outcome, columns)] += 1
-    return from_table(table, categories, judge_only)
+    columns = {name: position for position, name in enumerate(names)}
+    references = dict(list(columns.items())[: len(categories)])
+    shape = (len(references), len(columns))
+    tables: dict[Hashable, NDArray[np.int64]] = defaultdict(lambda: np.zeros(shape, np.int64))
+    for conversation, reference, outcome in rows:
+        cell = _position(reference, references), _position(outcome, columns)
+        tables[conversation][cell] += 1
+    return np.array(list(tables.values()), dtype=np.int64).reshape(-1, *shape)
 
 
 def from_table(
     table: NDArray[np.int64], categories: Sequence[str], judge_only: Sequence[str] = ()
 ) -> Confusion:
     return Confusion(tuple(categories), tuple(judge_only), tuple(map(tuple, table.tolist())))
-
-
-def whole(tables: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The view that leaves tables as they are."""
-    return tables
 
 
 def parseable(tables: NDArray[np.int64]) -> NDArray[np.int64]:

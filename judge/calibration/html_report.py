@@ -12,7 +12,8 @@ from annotator.verbatim import verbatim_html
 from judge.calibration.calibration import Calibration
 from judge.calibration.confusion import Confusion
 from judge.calibration.judge_choice import judge_name
-from judge.calibration.resampling import Kappa
+from judge.calibration.plural import counted
+from judge.calibration.resampling import RESAMPLES, Kappa
 from judge.calibration.wording import (
     band_text,
     caveats,
@@ -20,7 +21,13 @@ from judge.calibration.wording import (
     hint,
     interval_text,
     kappa_rows,
+    left_out,
     number,
+    references,
+    said,
+    sample_text,
+    size,
+    unreadable,
 )
 from rubrics import InputError, short
 
@@ -49,6 +56,7 @@ def render_report(calibration: Calibration) -> str:
     environment.filters["number"] = number
     environment.filters["short"] = short
     environment.filters["judge_name"] = judge_name
+    environment.filters["said"] = said
     rows = kappa_rows(calibration)
     lowest = min((k.interval.low or 0 for _, k in rows + _human_rows(calibration)), default=0)
     start = -1.0 if lowest < 0 else 0.0
@@ -58,8 +66,15 @@ def render_report(calibration: Calibration) -> str:
         categories=calibration.rubric.categories,
         kappas=[_kappa(name, kappa, start) for name, kappa in rows],
         human=[_kappa(name, kappa, start) for name, kappa in _human_rows(calibration)],
-        chance=chance(calibration),
+        remarks=list(filter(None, (chance(calibration), unreadable(calibration)))),
         hint=hint(calibration),
+        sample=sample_text(calibration.sample) if calibration.sample else None,
+        references=references(calibration),
+        left_out=left_out(calibration),
+        alpha=_alpha(calibration),
+        items=counted(calibration.pairing.items, "item"),
+        disagreements=counted(len(calibration.disagreements), "disagreement"),
+        resamples=f"{RESAMPLES:,}",
         matrix=_matrix(calibration.confusion),
         column_sums=calibration.confusion.table.sum(axis=0).tolist(),
     )
@@ -83,6 +98,16 @@ def _human_rows(calibration: Calibration) -> list[tuple[str, Kappa]]:
     return [(f"{pair.first} – {pair.second}", pair.kappa) for pair in calibration.human.pairs]
 
 
+def _alpha(calibration: Calibration) -> list[str]:
+    alpha = calibration.human.alpha
+    if alpha is None:
+        return []
+    name = f"Krippendorff’s nominal alpha of all {len(calibration.annotators)}"
+    value = "undefined" if alpha.value is None else number(alpha.value)
+    found = f"{name}: {value}, {interval_text(alpha.interval)}, {size(alpha)}"
+    return [found, *caveats([("alpha", alpha)])]
+
+
 def _kappa(name: str, kappa: Kappa, start: float) -> dict[str, Any]:
     """What the page shows of one kappa; places on its axis are percent from `start` to 1."""
 
@@ -95,10 +120,10 @@ def _kappa(name: str, kappa: Kappa, start: float) -> dict[str, Any]:
         "name": name,
         "value": "undefined" if kappa.value is None else number(kappa.value),
         "interval": interval_text(kappa.interval),
-        "n": kappa.agreement.n,
+        "size": size(kappa),
         "observed": number(kappa.agreement.observed, 2),
         "band": band_text(kappa),
-        "caveats": list(caveats(name, kappa)),
+        "caveats": caveats([(name, kappa)]),
         "estimate": None if kappa.value is None else place(kappa.value),
         "low": place(low) if has_interval else None,
         "high": place(high) if has_interval else None,

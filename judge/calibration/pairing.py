@@ -4,20 +4,41 @@ from collections import Counter
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
+from annotator.annotation import Annotation
 from annotator.reference import References
 from generation.item import Item
 from judge.calibration.confusion import INVALID
 from judge.judgment import Judgment
+from rubrics import fingerprint
+
+TIE = "annotators tie"
+UNLABELLED = "not labelled yet"
+ELSEWHERE = "labelled under another rubric version only"
+
+
+def conversation_of(item: Item) -> str:
+    """Fingerprint of the conversation that an item belongs to; several turns may share one."""
+    return fingerprint({"messages": [message.as_dict() for message in item.messages]})
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A reference label and a judgment of the same item."""
+    """A reference label and a judgment of the same item, with all that people said of it."""
 
     item_id: str
     item: Item
     reference: str
     judgment: Judgment
+    annotations: tuple[Annotation, ...]
+
+    @property
+    def conversation(self) -> str:
+        return conversation_of(self.item)
+
+    @property
+    def labels(self) -> int:
+        """How many people's labels the reference rests on."""
+        return sum(said.kind == "label" for said in self.annotations)
 
     @property
     def outcome(self) -> str:
@@ -29,13 +50,15 @@ class Pair:
         return self.reference == self.outcome
 
     def as_dict(self, *, texts: bool) -> dict[str, object]:
-        """For JSON; what the conversation holds and what the judge wrote only with `texts`."""
+        """For JSON; the texts and what people and judge wrote of them only with `texts`."""
         labels = {
             "item_id": self.item_id,
             "item_hash": self.item.hash,
+            "conversation": self.conversation,
             "reference": self.reference,
             "judge": self.outcome,
             "invalid_reason": self.judgment.invalid_reason,
+            "annotations": [_annotation_dict(said, texts=texts) for said in self.annotations],
         }
         if not texts:
             return labels
@@ -66,6 +89,19 @@ class Pairing:
         """How many items there are: pairs and exclusions."""
         return len(self.pairs) + sum(exclusion.count for exclusion in self.exclusions)
 
+    @property
+    def unlabelled(self) -> int:
+        """How many items are still to be labelled."""
+        return self.excluded(UNLABELLED) + self.excluded(ELSEWHERE)
+
+    def excluded(self, reason: str) -> int:
+        return sum(e.count for e in self.exclusions if e.reason == reason)
+
+    @property
+    def items_by_labels(self) -> dict[int, int]:
+        """How many pairs' references rest on one person's label, on two, and so on."""
+        return dict(sorted(Counter(pair.labels for pair in self.pairs).items()))
+
 
 def pair_items(
     sampled: Mapping[str, str],
@@ -89,9 +125,20 @@ def pair_items(
             reasons[reason] += 1
         else:
             label, judgment = references.labels[item_id], judgments[item_hash]
-            pairs.append(Pair(item_id, item, label, judgment))
+            pairs.append(Pair(item_id, item, label, judgment, references.annotations[item_id]))
     ordered = sorted(reasons.items(), key=lambda entry: (-entry[1], entry[0]))
     return Pairing(tuple(pairs), tuple(Exclusion(*entry) for entry in ordered))
+
+
+def _annotation_dict(said: Annotation, *, texts: bool) -> dict[str, object]:
+    found = {
+        "annotator": said.annotator,
+        "category": said.category,
+        "skip_reason": said.skip_reason,
+        "confidence": said.confidence,
+        "flagged": said.flagged,
+    }
+    return found | {"note": said.note} if texts else found
 
 
 def _reason(
@@ -110,13 +157,13 @@ def _reason(
     if item.hash != item_hash:
         return "text differs from what was sampled"
     if item_id in references.ties:
-        return "annotators tie"
+        return TIE
     if item_id in references.skips:
         return f"skipped: {references.skips[item_id]}"
     if item_id not in references.labels:
         if item_id in labelled_elsewhere:
-            return "labelled under another rubric version only"
-        return "not labelled yet"
+            return ELSEWHERE
+        return UNLABELLED
     if item_hash not in judgments:
         return "labelled but not judged"
     return None

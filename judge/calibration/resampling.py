@@ -1,4 +1,4 @@
-"""Intervals by resampling: every bootstrap of the calibration draws its tables here."""
+"""Intervals by resampling conversations: every bootstrap of the calibration draws here."""
 
 from dataclasses import asdict, dataclass
 from statistics import NormalDist
@@ -6,11 +6,20 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from judge.calibration.agreement import Agreement, band, kappas, table_agreement
+from judge.calibration.agreement import (
+    Agreement,
+    band,
+    clustered_error,
+    count_conversations,
+    kappas,
+    table_agreement,
+)
 
 RESAMPLES = 10_000
 LEVEL = 0.95  # two-sided coverage of every interval
-PERCENTILE = "bootstrap percentile"
+PERCENTILE = "bootstrap percentile, conversations resampled"
+FEW = 30  # conversations, below which a bootstrap interval tends to be too narrow
+FEW_NOTE = f"fewer than {FEW} conversations, and an interval then tends to be too narrow"
 
 
 @dataclass(frozen=True)
@@ -31,17 +40,35 @@ class Interval:
             return None
         return (self.high - self.low) / 2
 
+    def notes(self, conversations: int) -> tuple[str, ...]:
+        """What makes it less telling than it looks, coming from so many conversations."""
+        return (FEW_NOTE,) if self.low is not None and conversations < FEW else ()
+
 
 @dataclass(frozen=True)
 class Kappa:
-    """Kappa with its interval, and the bands of the estimate and of the interval's low end."""
+    """Kappa with its interval, and the bands of the estimate and of the interval's low end.
+
+    The items come from `conversations` different ones; `standard_error` and interval allow for
+    items of one conversation being alike, which `agreement.standard_error` does not.
+    """
 
     agreement: Agreement
+    conversations: int
+    standard_error: float | None
     interval: Interval
 
     @property
     def value(self) -> float | None:
         return self.agreement.kappa
+
+    @property
+    def items(self) -> int:
+        return self.agreement.n
+
+    @property
+    def undefined(self) -> str | None:
+        return self.agreement.undefined
 
     @property
     def band(self) -> str | None:
@@ -51,67 +78,78 @@ class Kappa:
     def lower_band(self) -> str | None:
         return band(self.interval.low)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.agreement.notes + self.interval.notes(self.conversations)
+
     def as_dict(self) -> dict[str, object]:
-        return self.agreement.as_dict() | {
+        sizes = {"n": self.agreement.n, "conversations": self.conversations}
+        return (sizes | self.agreement.as_dict()) | {
+            "standard_error": self.standard_error,
+            "notes": list(self.notes),
             "interval": asdict(self.interval),
             "band": self.band,
             "lower_band": self.lower_band,
         }
 
 
-def resample(
-    table: NDArray[np.int64], *, seed: int, resamples: int = RESAMPLES
-) -> NDArray[np.int64]:
-    """Bootstrap resamples of a table of counts, shape (resamples, *table.shape).
+def resample(conversations: NDArray, *, seed: int, resamples: int = RESAMPLES) -> NDArray:
+    """Bootstrap resamples of the sum of Q conversations: shape (Q, ...) to (resamples, ...).
 
-    Drawing n items with replacement is one multinomial draw over the cells: the same
-    distribution as resampling rows, without depending on their order or on n for its time.
-    Everything computed from one set of draws is paired.
+    Drawing Q conversations with replacement is one multinomial draw over the different ones among
+    them: the same distribution, without depending on their order. Where every conversation has a
+    single item these are the occupied cells of the table. Everything computed from one set of
+    draws is paired.
     """
-    counts = table.ravel()
-    n = int(counts.sum())
-    if n == 0:
-        return np.zeros((resamples, *table.shape), dtype=np.int64)
-    occupied = np.flatnonzero(counts)
-    draws = np.zeros((resamples, counts.size), dtype=np.int64)
-    generator = np.random.default_rng(seed)
-    draws[:, occupied] = generator.multinomial(n, counts[occupied] / n, size=resamples)
-    return draws.reshape(resamples, *table.shape)
+    q, *shape = conversations.shape
+    if q == 0:
+        return np.zeros((resamples, *shape), dtype=conversations.dtype)
+    different, times = np.unique(conversations.reshape(q, -1), axis=0, return_counts=True)
+    draws = np.random.default_rng(seed).multinomial(q, times / q, size=resamples)
+    # In floating point, which is many times as fast; counts come out exact below 2⁵³.
+    sums = draws.astype(np.float64) @ different.astype(np.float64)
+    return sums.astype(conversations.dtype).reshape(resamples, *shape)
 
 
-def kappa_with_interval(table: NDArray[np.int64], draws: NDArray[np.int64]) -> Kappa:
-    """Kappa of a table, shape (K, K + E), with the interval that its resamples give.
+def kappa_with_interval(conversations: NDArray[np.int64], draws: NDArray[np.int64]) -> Kappa:
+    """Kappa of the tables of all conversations, with the interval that their resamples give.
 
-    Where kappa is undefined, rests on one item, or comes out alike in every resample, there is
-    no interval; but at perfect agreement, where resampling can only repeat it, the Wilson bound
-    of the raw agreement stands in.
+    Where kappa is undefined, rests on one conversation, or comes out alike in every resample,
+    there is no interval; but at perfect agreement, where resampling can only repeat it, the
+    Wilson bound of the raw agreement stands in, as if each conversation were a single item. That
+    is conservative: items of one conversation tell at least as much as one of them alone.
     """
-    agreement = table_agreement(table)
-    return Kappa(agreement, _interval(agreement, draws))
+    agreement = table_agreement(conversations.sum(axis=0))
+    q = count_conversations(conversations)
+    interval = _interval(agreement, q, draws)
+    return Kappa(agreement, q, clustered_error(conversations), interval)
 
 
-def _interval(agreement: Agreement, draws: NDArray[np.int64]) -> Interval:
-    if agreement.kappa is None:
-        return Interval(None, None, f"none: {agreement.undefined}")
-    if agreement.n == 1:
-        return Interval(None, None, "none: a single item")
-    if agreement.observed == 1:
-        return _wilson_through_kappa(agreement)
-    replicates = kappas(draws)
+def percentile_interval(estimate: float, replicates: NDArray[np.float64]) -> Interval:
+    """The percentile interval of resampled values; NaN among them, the undefined, is counted."""
     defined = replicates[~np.isnan(replicates)]
     undefined = len(replicates) - len(defined)
     if not len(defined) or defined.min() == defined.max():
-        return Interval(None, None, "none: every resample gives the same kappa", undefined)
+        return Interval(None, None, "none: every resample gives the same value", undefined)
     tail = (1 - LEVEL) / 2
     low, high = np.quantile(defined, [tail, 1 - tail]).tolist()
     # In small skewed tables a percentile can pass the estimate; an interval must contain it.
-    low, high = min(low, agreement.kappa), max(high, agreement.kappa)
-    return Interval(low, high, PERCENTILE, undefined)
+    return Interval(min(low, estimate), max(high, estimate), PERCENTILE, undefined)
 
 
-def _wilson_through_kappa(agreement: Agreement) -> Interval:
-    """From Wilson's lower bound of po = n/n, which is n / (n + z²), at the observed pe."""
+def _interval(agreement: Agreement, q: int, draws: NDArray[np.int64]) -> Interval:
+    if agreement.kappa is None:
+        return Interval(None, None, f"none: {agreement.undefined}")
+    if q == 1:
+        return Interval(None, None, "none: a single conversation")
+    if agreement.observed == 1:
+        return _wilson_through_kappa(agreement, q)
+    return percentile_interval(agreement.kappa, kappas(draws))
+
+
+def _wilson_through_kappa(agreement: Agreement, q: int) -> Interval:
+    """From Wilson's lower bound of po = q/q, which is q / (q + z²), at the observed pe."""
     z = NormalDist().inv_cdf((1 + LEVEL) / 2)
-    bound = agreement.n / (agreement.n + z**2)
-    low = (bound - agreement.expected) / (1 - agreement.expected)
-    return Interval(low, 1.0, "Wilson bound of the raw agreement: no item disagrees")
+    low = (q / (q + z**2) - agreement.expected) / (1 - agreement.expected)
+    method = "Wilson bound of the raw agreement, each conversation as one item: no item disagrees"
+    return Interval(low, 1.0, method)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from sqlite_utils import Database
 
@@ -10,6 +9,7 @@ from annotator.labels import DEFAULT_SEED, BlindItem, add_items
 from generation.database import immediate
 from generation.item import Item
 from generation.store import TurnStore
+from judge.calibration.plural import counted
 from rubrics import InputError, fingerprint, short
 
 DEFAULT_SIZE = 200  # items; 95% half-width of kappa near ±0.07 (Fleiss-Cohen-Everitt at 0.726)
@@ -19,16 +19,27 @@ METHOD = "simple random"
 
 @dataclass(frozen=True)
 class Sample:
-    """A drawn sample: `drawn` of `population` distinct items, each as likely as any other."""
+    """A drawn sample: `drawn` of `population` distinct items, each as likely as any other.
+
+    `added` counts the distinct items that the study got since.
+    """
 
     sample_id: str
     seed: int
     drawn: int
     population: int
+    added: int = 0
 
     @property
     def inclusion_probability(self) -> float:
         return self.drawn / self.population
+
+    @property
+    def caveat(self) -> str | None:
+        """Whom the sample cannot speak for, if anything came after it."""
+        if not self.added:
+            return None
+        return f"{counted(self.added, 'item')} added since had no chance of being drawn"
 
 
 @dataclass(frozen=True)
@@ -47,8 +58,8 @@ class Drawing:
         if self.known:
             done = f"already there: a random sample of {what}"
             if self.handed_over:
-                done += f"; {self.handed_over} of them were missing in labels.db and are now in it"
-        return done
+                done += f"; missing in labels.db and now put into it: {self.handed_over}"
+        return f"{done}; {sample.caveat}" if sample.caveat else done
 
 
 def draw_sample(
@@ -71,8 +82,8 @@ def draw_sample(
     asked = (n or sample.drawn, sample.seed if seed is None else seed)
     if asked != (sample.drawn, sample.seed):
         raise InputError(
-            f"a sample of {sample.drawn} items with seed {sample.seed} is drawn already and "
-            "cannot be changed; to draw another, start a new study with --study"
+            f"a sample of {counted(sample.drawn, 'item')} with seed {sample.seed} is drawn already "
+            "and cannot be changed; to draw another, start a new study with --study"
         )
     before = labels_db["items"].count
     add_items(labels_db, _blind(pipeline_db, items), seed=sample.seed)
@@ -82,7 +93,12 @@ def draw_sample(
 def stored_sample(pipeline_db: Database) -> Sample | None:
     """The sample of the study, or None if none is drawn yet."""
     rows = list(pipeline_db["samples"].rows)
-    return _sample(rows[0]) if rows else None
+    if not rows:
+        return None
+    row = rows[0]
+    items = pipeline_db.execute("SELECT count(DISTINCT item_hash) FROM turns").fetchone()[0]
+    added = max(0, items - row["population"])
+    return Sample(row["sample_id"], row["seed"], row["drawn"], row["population"], added)
 
 
 def sampled_items(pipeline_db: Database) -> dict[str, str]:
@@ -142,7 +158,3 @@ def _blind(pipeline_db: Database, items: dict[str, Item]) -> list[BlindItem]:
         BlindItem(item_id, items[item_hash])
         for item_id, item_hash in sampled_items(pipeline_db).items()
     ]
-
-
-def _sample(row: dict[str, Any]) -> Sample:
-    return Sample(row["sample_id"], row["seed"], row["drawn"], row["population"])

@@ -2,8 +2,12 @@
 
 from collections.abc import Iterable
 
+from annotator.annotation import Annotation
+from judge.calibration.alpha import Alpha
 from judge.calibration.calibration import Calibration
+from judge.calibration.plural import counted
 from judge.calibration.resampling import PERCENTILE, Interval, Kappa
+from judge.calibration.sample import Sample
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -38,6 +42,34 @@ def kappa_rows(calibration: Calibration) -> list[tuple[str, Kappa]]:
     return rows
 
 
+def sample_text(sample: Sample) -> str:
+    text = (
+        f"{sample.drawn} of {sample.population} distinct items, simple random, seed {sample.seed}"
+    )
+    return f"{text}; {sample.caveat}" if sample.caveat else text
+
+
+def size(found: Kappa | Alpha) -> str:
+    """How many items a number rests on, and from how many conversations they come."""
+    return f"n = {found.items} in {counted(found.conversations, 'conversation')}"
+
+
+def references(calibration: Calibration) -> str:
+    """How many people the reference labels rest on, and what people want to talk about."""
+    by_labels = calibration.pairing.items_by_labels.items()
+    rest = ", ".join(f"{counted(labels, 'label')} on {items}" for labels, items in by_labels)
+    return (
+        f"labels per item compared: {rest}; left out as ties: {calibration.ties}; "
+        f"flagged for discussion: {calibration.flagged}"
+    )
+
+
+def said(annotation: Annotation) -> str:
+    """What one person said of an item, but for the note."""
+    parts = [annotation.category or f"skipped: {annotation.skip_reason}", annotation.confidence]
+    return ", ".join(filter(None, [*parts, "flagged" if annotation.flagged else None]))
+
+
 def chance(calibration: Calibration) -> str:
     """What kappa sets the raw agreement against; a high share is why kappa can be low."""
     labels, sigma = calibration.kappas.labels.agreement, calibration.kappas.sigma.agreement
@@ -47,26 +79,55 @@ def chance(calibration: Calibration) -> str:
     )
 
 
-def caveats(name: str, kappa: Kappa) -> Iterable[str]:
-    """Why a kappa or its interval is missing or unusual; nothing for an ordinary one."""
-    if kappa.agreement.undefined:
-        yield f"{name} is undefined: {kappa.agreement.undefined}"
-        return
-    for note in kappa.agreement.notes:
-        yield f"{name}: {note}"
-    interval = kappa.interval
-    if interval.method != PERCENTILE:
-        yield f"{name}, interval: {interval.method}"
-    if interval.undefined:
-        yield f"{name}: undefined in {interval.undefined} resamples, which the interval leaves out"
+def unreadable(calibration: Calibration) -> str | None:
+    """How many verdicts could not be read, if any, and why."""
+    if not calibration.invalid:
+        return None
+    listed = ", ".join(f"{count} {reason}" for reason, count in calibration.invalid.items())
+    return (
+        f"{sum(calibration.invalid.values())} of {calibration.n} verdicts could not be read, "
+        f"each a disagreement: {listed}"
+    )
+
+
+def left_out(calibration: Calibration) -> list[str]:
+    return [
+        f"labels made under rubric {version}, left out: {count}"
+        for version, count in calibration.other_labels.items()
+    ]
+
+
+def caveats(rows: Iterable[tuple[str, Kappa | Alpha]]) -> list[str]:
+    """Why a number or its interval is missing or unusual, once for all that it holds of."""
+    names: dict[str, list[str]] = {}
+    for name, found in rows:
+        for caveat in _caveats(found):
+            names.setdefault(caveat, []).append(name)
+    return [f"{', '.join(of)}: {caveat}" for caveat, of in names.items()]
 
 
 def hint(calibration: Calibration) -> str:
-    """How many labels there are, and an estimate of how many more would do."""
-    more = calibration.more_labels
-    have = f"{calibration.n} items compared"
+    """How many labels there are, how many more would do, and whether the sample has them."""
+    more, left = calibration.more_labels, calibration.pairing.unlabelled
+    have = f"{counted(calibration.n, 'item')} compared"
     if more is None:
         return f"{have}; how many more would give an interval cannot be estimated"
+    width = "the 95% interval of kappa within ±0.10"
     if more == 0:
-        return f"{have}; enough for a 95% interval of kappa within ±0.10"
-    return f"{have}; an estimated {more} more bring the 95% interval of kappa within ±0.10"
+        return f"{have}; enough for {width}"
+    estimate = f"{have}; an estimated {more} more would bring {width}"
+    if more <= left:
+        return estimate
+    return f"{estimate}, which this sample cannot give: it has {left} left to label"
+
+
+def _caveats(found: Kappa | Alpha) -> Iterable[str]:
+    if found.undefined:
+        yield f"undefined, {found.undefined}"
+        return
+    yield from found.notes
+    interval = found.interval
+    if interval.method != PERCENTILE:
+        yield f"interval: {interval.method}"
+    if interval.undefined:
+        yield f"undefined in {counted(interval.undefined, 'resample')}, left out of the interval"

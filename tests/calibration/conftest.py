@@ -12,10 +12,12 @@ from annotator.annotation import append_event
 from annotator.display import put_display
 from annotator.labels import blind_items, open_labels, record_rubric
 from generation.item import Item, Message
-from generation.store import Answer, Conversation, Run, Turn, TurnStore
+from generation.store import TurnStore
 from generation.study import Study
+from generation.turn import Answer, Conversation, Run, Turn
 from judge.calibration.sample import Drawing, draw_sample
-from judge.judgment import Judge, Judgment, invalid_judgment, valid_judgment
+from judge.judge import Judge
+from judge.judgment import Judgment, invalid_judgment, valid_judgment
 from judge.prompt import render_prompt
 from judge.store import JudgmentStore, open_pipeline
 from rubrics import Rubric, load_rubric
@@ -44,16 +46,13 @@ class StudyBuilder:
     def turns(self, n: int, turn: str = "Why {}?") -> None:
         self.add([turn.replace("{}", str(i)) for i in range(n)])
 
-    def add(self, texts: list[str]) -> None:
-        """One user turn per text, each after a question of its own."""
-        turns = [
-            Turn(
-                Answer(Conversation("test", str(i), (Message("user", f"{i} + {i}?"),)), str(2 * i)),
-                text,
-                "self-generated",
-            )
-            for i, text in enumerate(texts)
-        ]
+    def add(self, texts: list[str], *, per_question: int = 1) -> None:
+        """One user turn per text; so many in a row come after the same question."""
+        turns = []
+        for i, text in enumerate(texts):
+            q = i // per_question
+            conversation = Conversation("test", str(q), (Message("user", f"{q} + {q}?"),))
+            turns.append(Turn(Answer(conversation, str(2 * q)), text, "self-generated"))
         TurnStore(self.pipeline).add_turns(Run("example", {"texts": texts}), turns)
 
     def sample(self, n: int | None = None, seed: int | None = None) -> Drawing:
@@ -65,7 +64,14 @@ class StudyBuilder:
         return blind_items(self.labels)
 
     def label(
-        self, annotator: str, labels: Mapping[str, str], *, rubric: Rubric | None = None
+        self,
+        annotator: str,
+        labels: Mapping[str, str],
+        *,
+        rubric: Rubric | None = None,
+        confidence: str | None = None,
+        note: str = "",
+        flagged: bool = False,
     ) -> None:
         """Save labels by item id; one spelt 'skip: …' is a skip for that reason."""
         rubric, database = rubric or self.rubric, self.labels
@@ -89,9 +95,9 @@ class StudyBuilder:
                 rubric_version=rubric.version,
                 category=None if skip else label,
                 skip_reason=skip,
-                confidence=None,
-                note="",
-                flagged=False,
+                confidence=confidence,
+                note=note,
+                flagged=flagged,
                 saved_at=now,
             )
 
@@ -112,13 +118,9 @@ class StudyBuilder:
             Judge(model, parameters, rubric.version, prompt.prompt_hash), prompt
         )
         items = self.items
-        store.add_judgments(
-            judge_id,
-            [
-                (items[item_id].hash, _verdict(rubric, label, rationale))
-                for item_id, label in verdicts.items()
-            ],
-        )
+        for item_id, label in verdicts.items():
+            verdict = _verdict(rubric, label, rationale)
+            store.add_judgment(judge_id, items[item_id].hash, verdict)
         return judge_id
 
     def from_pairs(self, pairs: Iterable[tuple[str, str | None]]) -> None:

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from lone_items import alone
 
 from judge.calibration.agreement import (
     NO_ITEMS,
@@ -11,17 +12,17 @@ from judge.calibration.agreement import (
     agreement,
     band,
     label_scores,
-    nominal_alpha,
     table_agreement,
 )
+from judge.calibration.alpha import alpha_with_interval, nominal_alpha
 from judge.calibration.confusion import INVALID, from_table, tally
 from judge.calibration.resampling import kappa_with_interval, resample
 from rubrics import InputError
 
 
 def kappa_of(pairs, categories="abc", judge_only=()):
-    table = tally(pairs, categories, judge_only).table
-    return kappa_with_interval(table, resample(table, seed=1, resamples=2000))
+    items = alone(tally(pairs, categories, judge_only).table)
+    return kappa_with_interval(items, resample(items, seed=1, resamples=2000))
 
 
 def test_no_items():
@@ -46,8 +47,8 @@ def test_a_single_agreeing_item_is_undefined():
 
 def test_a_single_disagreeing_item_has_a_value_and_no_interval():
     found = kappa_of([("a", "b")])
-    assert (found.value, found.agreement.standard_error) == (0, None)
-    assert found.interval.method == "none: a single item"
+    assert (found.value, found.agreement.standard_error, found.standard_error) == (0, None, None)
+    assert found.interval.method == "none: a single conversation"
 
 
 def test_disjoint_labels_give_zero_and_say_so():
@@ -60,9 +61,9 @@ def test_disjoint_labels_give_zero_and_say_so():
 def test_a_constant_rater_gives_zero_without_a_negative_variance():
     """statsmodels takes the root of a negative rounding error here: nan."""
     found = kappa_of([("a", "a")] * 5 + [("b", "a")] * 3)
-    assert (found.value, found.agreement.standard_error) == (0, 0)
+    assert (found.value, found.agreement.standard_error, found.standard_error) == (0, 0, 0)
     assert "single label" in found.agreement.notes[0]
-    assert found.interval.method == "none: every resample gives the same kappa"
+    assert found.interval.method == "none: every resample gives the same value"
     assert found.interval.undefined > 0  # resamples where the other side is constant as well
 
 
@@ -185,3 +186,13 @@ def test_large_tables_do_not_overflow():
 )  # fmt: skip
 def test_bands_of_landis_and_koch(kappa, word):
     assert band(kappa) == word
+
+
+def test_alpha_without_an_interval_says_why():
+    unpaired = alpha_with_interval([{"1": "a"}, {"2": "b"}, {}], "ab", {}, seed=1)
+    assert (unpaired.value, unpaired.undefined) == (None, "no item has two labels")
+    assert unpaired.interval.method == "none: no item has two labels"
+    agreed = {"1": "a", "2": "b", "3": "a"}
+    perfect = alpha_with_interval([agreed] * 3, "ab", {i: i for i in agreed}, seed=1)
+    assert (perfect.value, perfect.interval.low) == (1, None)
+    assert perfect.interval.method == "none: every resample gives the same value"

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from lone_items import alone
 
 from judge.calibration.agreement import influence, kappas, table_agreement
 from judge.calibration.confusion import collapsing, parseable, tally
@@ -69,8 +70,8 @@ def test_kappa_is_bounded_and_one_only_without_disagreement(rows):
 
 @given(extended)
 def test_an_interval_contains_its_estimate(rows):
-    counts = table(rows, ["invalid"])
-    found = kappa_with_interval(counts, resample(counts, seed=3, resamples=300))
+    items = alone(table(rows, ["invalid"]))
+    found = kappa_with_interval(items, resample(items, seed=3, resamples=300))
     if found.interval.low is None:
         assert found.interval.high is None
         assert found.interval.method.startswith("none: ")

@@ -1,4 +1,4 @@
-"""The command as typed: what it prints, and one line with the right exit code when it cannot."""
+"""The command as typed: what it prints, and with which exit code."""
 
 import json
 import resource
@@ -6,21 +6,16 @@ import subprocess
 import sys
 
 import pytest
+from calibrate_command import failed, run
 from click.testing import CliRunner
 from hostile_texts import HOSTILE_TEXTS
 from rich.cells import cell_len
 
-from generation.study import Study
 from judge.calibration.cli import calibrate
 from rubrics import load_rubric
 
 LABELS = load_rubric("v3").category_ids
 A = LABELS[0]
-
-
-def run(builder_or_study, *arguments: str):
-    study: Study = getattr(builder_or_study, "study", builder_or_study)
-    return CliRunner().invoke(calibrate, [*arguments, "--study", str(study.folder)])
 
 
 def tables(output: str) -> list[str]:
@@ -30,14 +25,6 @@ def tables(output: str) -> list[str]:
     return lines
 
 
-def failed(result, code: int = 1) -> str:
-    """The one line of a refusal."""
-    assert result.exit_code == code, result.output
-    assert result.stdout == ""
-    assert result.stderr.count("\n") == 1
-    return result.stderr
-
-
 @pytest.mark.parametrize("arguments", [(), ("--rubric", "v3"), ("kappa", "--rubric", "v3")])
 def test_prints_the_kappas_first(small_study, arguments):
     result = run(small_study, *arguments)
@@ -45,6 +32,8 @@ def test_prints_the_kappas_first(small_study, arguments):
     lines = [line for line in result.stdout.splitlines() if line.startswith("kappa")]
     assert lines[0].startswith("kappa (7 labels)  0.71")
     assert "n = 40  agreement 0.75  substantial (low end: moderate)" in lines[0]
+    assert "compared: n = 40 in 40 conversations\n" in result.stdout
+    assert "labels per item compared: 1 label on 40; left out as ties: 0; flagged" in result.stdout
     assert "2 of 40 verdicts could not be read" in result.stdout
     assert result.stderr == ""
 
@@ -66,7 +55,7 @@ def test_long_names_and_caveats_are_wrapped(builder):
     assert max(map(len, tables(result.stdout))) <= 100
     text = " ".join(result.stdout.split())
     assert "kappa (7 labels): no common label: the two sides never used the same one" in text
-    assert "kappa (sigma) is undefined: one class: both used the same single label, so" in text
+    assert "kappa (sigma): undefined, one class: both used the same single label, so" in text
 
 
 def test_names_the_next_command(small_study):
@@ -87,7 +76,10 @@ def test_json_is_valid_adds_up_and_is_byte_identical(small_study):
     first, again = (run(small_study, "--json") for _ in range(2))
     assert first.stdout_bytes == again.stdout_bytes
     found = json.loads(first.stdout, parse_constant=pytest.fail)
-    assert found["n"] == {"items": 40, "paired": 40, "excluded": 0, "invalid": 2}
+    assert found["n"] == {
+        "items": 40, "paired": 40, "conversations": 40, "excluded": 0, "unlabelled": 0,
+        "invalid": 2,
+    }  # fmt: skip
     assert sum(map(sum, found["confusion"]["labels"]["counts"])) == 40
     assert found["confusion"]["labels"]["columns"] == [*LABELS, "invalid"]
     assert len(found["pairs"]) == 40
@@ -104,6 +96,46 @@ def test_json_with_disagreements_carries_their_texts_in_ascii(builder):
     result = run(builder, "--json", "--disagreements")
     assert result.stdout.isascii()
     assert json.loads(result.stdout)["pairs"][0]["turn"].startswith("Pourquoi \u202e\x9b ")
+
+
+def test_disagreements_show_what_people_said(builder):
+    builder.from_pairs([(A, LABELS[1]), (LABELS[1], LABELS[1])])
+    wrong = next(iter(builder.items))
+    builder.label("bo", {wrong: A}, confidence="guessing", note="Not \x1b[2J sure.", flagged=True)
+    builder.label("cy", {wrong: "skip: Two categories fit"})
+    output = run(builder, "--disagreements").stdout
+    lines = [line.split() for line in output.splitlines()]
+    assert ["·", "ann", A] in lines
+    assert ["·", "bo", f"{A},", "guessing,", "flagged"] in lines
+    assert ["note:", "Not", "<U+001B>[2J", "sure."] in lines
+    assert ["·", "cy", "skipped:", "Two", "categories", "fit"] in lines
+    assert "next: look at 1 disagreement: " in run(builder).stdout
+
+
+def test_labels_that_the_sample_cannot_give_are_not_promised(builder):
+    builder.from_pairs([(A, A), (A, LABELS[1]), (LABELS[1], LABELS[1])] * 4)
+    text = " ".join(run(builder).stdout.split())
+    assert (
+        "12 items compared; an estimated 89 more would bring the 95% interval of kappa within "
+        "±0.10, which this sample cannot give: it has 0 left to label" in text
+    )
+    assert "fewer than 30 conversations, and an interval then tends to be too narrow" in text
+
+
+def test_labels_that_the_sample_can_give_are_asked_for(builder):
+    builder.turns(120)
+    builder.sample()
+    ids = list(builder.items)[:12]
+    builder.label("ann", dict(zip(ids, [A, LABELS[1]] * 6, strict=True)))
+    builder.judge(dict(zip(ids, [A, LABELS[1], A] * 4, strict=True)))
+    text = " ".join(run(builder).stdout.split())
+    assert "an estimated 89 more would bring the 95% interval of kappa within ±0.10 " in text
+
+
+def test_items_added_after_the_draw_are_named(small_study):
+    small_study.turns(1, "Later?")
+    text = " ".join(run(small_study).stdout.split())
+    assert "seed 20260402; 1 item added since had no chance of being drawn" in text
 
 
 def test_hostile_text_cannot_reach_the_terminal(builder):
@@ -135,7 +167,7 @@ def test_an_undefined_kappa_is_below_any_minimum(builder):
     result = run(builder, "--min-kappa", "-1")
     assert result.exit_code == 3
     assert result.stderr == "kappa is undefined, below the minimum of -1\n"
-    assert "kappa (7 labels) is undefined: one class" in result.stdout
+    assert "kappa (7 labels), kappa (sigma): undefined, one class" in result.stdout
 
 
 def test_sample_says_what_it_did_and_what_comes_next(builder):
@@ -160,67 +192,14 @@ def test_export_writes_the_calibrated_prompt(small_study, tmp_path):
     result = run(small_study, "export", "--rubric", "v3", "--output", str(tmp_path / "out"))
     assert result.exit_code == 0, result.output
     (folder,) = (tmp_path / "out").iterdir()
-    assert str(folder) in result.stdout
+    option = f"--study {small_study.study.folder}"
+    assert result.stdout == f"{folder}\nnext: judge --prompt {folder} {option}\n"
+    assert result.stderr == ""
+    again = run(small_study, "export", "--rubric", "v3", "--output", str(tmp_path / "out"))
+    assert again.stdout == result.stdout
+    assert again.stderr == f"{folder} holds this export already; nothing written\n"
     exported = "".join(path.read_text() for path in folder.iterdir())
     assert not any(item.turn in exported for item in small_study.items.values())
-
-
-class TestRefusals:
-    def test_no_study(self, tmp_path):
-        assert "generate example" in failed(run(Study(tmp_path / "none")))
-        assert not (tmp_path / "none").exists()
-
-    def test_an_empty_study(self, builder):
-        assert "calibrate sample" in failed(run(builder))
-        assert "no turns to sample" in failed(run(builder, "sample"))
-
-    def test_no_labels(self, builder):
-        builder.turns(2)
-        builder.sample()
-        assert "label some: annotate --rubric v3" in failed(run(builder))
-
-    def test_labels_under_another_rubric_only(self, builder):
-        builder.turns(2)
-        builder.sample()
-        builder.label("ann", dict.fromkeys(builder.items, A), rubric=load_rubric("v2"))
-        assert "labels left out: 2 under v2" in failed(run(builder, "--rubric", "v3"))
-
-    def test_no_judge(self, builder):
-        builder.turns(2)
-        builder.sample()
-        builder.label("ann", dict.fromkeys(builder.items, A))
-        assert "run: judge --rubric v3" in failed(run(builder))
-
-    def test_unknown_rubric_judge_and_annotator(self, small_study):
-        assert "the versions are v1, v2, v3" in failed(run(small_study, "--rubric", "v9"))
-        assert "no judge fits 'x': " in failed(run(small_study, "--judge", "x")).replace(";", ":")
-        assert "annotators are: ann" in failed(run(small_study, "--annotator", "x"))
-
-    def test_unknown_category(self, small_study):
-        small_study.label("ann", {next(iter(small_study.items)): "nonsense"})
-        assert "'nonsense'" in failed(run(small_study))
-
-    @pytest.mark.parametrize("store", ["pipeline", "labels"])
-    def test_a_study_from_a_newer_version(self, small_study, store):
-        database = small_study.pipeline if store == "pipeline" else small_study.labels
-        name = "generation" if store == "pipeline" else "annotator"
-        database["_sqlite_migrations"].insert(
-            {"migration_set": name, "name": "m999_future", "applied_at": ""}
-        )
-        assert "newer followupeval" in failed(run(small_study))
-
-    def test_a_file_that_is_no_database(self, small_study):
-        small_study.study.labels.write_text("not a database, but long enough to be read as one")
-        for extra in small_study.study.folder.glob("labels.db-*"):
-            extra.unlink()
-        assert "labels.db" in failed(run(small_study))
-
-    @pytest.mark.parametrize(
-        "arguments",
-        [("--min-kappa", "2"), ("--seed", "-1"), ("sample", "--n", "0"), ("--nonsense",)],
-    )
-    def test_usage(self, small_study, arguments):
-        assert run(small_study, *arguments).exit_code == 2
 
 
 def test_help_is_quick_and_imports_nothing_heavy():

@@ -18,7 +18,8 @@ def item(name: str) -> Item:
 
 
 def references(labels=(), ties=(), skips=()) -> References:
-    return References("rule", dict(labels), frozenset(ties), dict(skips))
+    annotations = {name: () for name in labels}
+    return References("rule", dict(labels), frozenset(ties), dict(skips), annotations)
 
 
 def judged(label: str) -> Judgment:

@@ -9,7 +9,8 @@ import pytest
 
 from annotator.annotation import Annotation
 from annotator.reference import labels_by_annotator, reference_labels
-from judge.calibration.agreement import agreement, nominal_alpha, table_agreement
+from judge.calibration.agreement import agreement, table_agreement
+from judge.calibration.alpha import nominal_alpha
 from judge.calibration.confusion import INVALID, parseable, tally
 from rubrics import Category, Rubric
 

@@ -51,6 +51,22 @@ def test_a_skip_is_no_label_and_counts_where_nobody_gave_one():
     assert found.skips == {"2": "too long"}
 
 
+def test_everything_said_of_an_item_is_kept_in_order_of_name(builder):
+    builder.turns(3)
+    builder.sample()
+    first, second, third = builder.items
+    builder.label("bo", {first: A})
+    builder.label("bo", {second: "skip: too long"}, flagged=True)
+    builder.label("ann", {first: B}, flagged=True, note="Hm.")
+    builder.label("ann", {third: B})
+    annotations = current_annotations(builder.labels, "v3")
+    found = reference_labels(annotations, RUBRIC)
+    assert [(a.annotator, a.note) for a in found.annotations[first]] == [("ann", "Hm."), ("bo", "")]
+    assert found.annotations.keys() == {first, second, third}
+    assert found.flagged == 2
+    assert reference_labels(annotations, RUBRIC, "bo").flagged == 1
+
+
 def test_one_annotator_can_be_the_reference():
     annotations = said(("ann", "1", A), ("bo", "1", B), ("bo", "2", C))
     found = reference_labels(annotations, RUBRIC, "bo")

@@ -2,12 +2,14 @@
 
 import math
 
+import krippendorff
 import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from judge.calibration.agreement import agreement, label_scores, nominal_alpha, table_agreement
+from judge.calibration.agreement import agreement, label_scores, table_agreement
+from judge.calibration.alpha import alpha_features, alpha_with_interval, alphas, nominal_alpha
 from judge.calibration.confusion import collapsing, from_table
 
 # Name (source): table (rows: rater 1), kappa, Fleiss-Cohen-Everitt standard error where published
@@ -172,6 +174,11 @@ def test_published_alpha(source):
     found, pairable = nominal_alpha(raters, "012345")
     assert found == pytest.approx(alpha, abs=5e-7)
     assert pairable == items
+    # The interval's own formula, from counts per unit.
+    units = zip(*coders, strict=True)
+    counts = np.array([[unit.count(sign) for sign in "012345"] for unit in units])
+    features = alpha_features(counts[counts.sum(axis=1) >= 2])
+    assert alphas(features.sum(axis=0)) == pytest.approx(found, abs=1e-12)
 
 
 # "Diagnoses": one word per patient, one digit per psychiatrist.
@@ -190,3 +197,27 @@ def test_alpha_of_fleiss_1971():
     raters = [{str(p): row[r] for p, row in enumerate(rows)} for r in range(6)]
     alpha, items = nominal_alpha(raters, "12345")
     assert (round(alpha, 4), items) == (0.4334, 30)
+    counts = np.array([[row.count(sign) for sign in "12345"] for row in rows])
+    assert alphas(alpha_features(counts).sum(axis=0)) == pytest.approx(alpha, abs=1e-12)
+
+
+def test_interval_of_alpha_of_fleiss_1971():
+    """As wide as the loop over krippendorff that draws patients with replacement."""
+    rows = FLEISS_1971.split()
+    raters = [{f"{p:02}": row[r] for p, row in enumerate(rows)} for r in range(6)]
+    own = {f"{p:02}": p for p in range(30)}
+    found = alpha_with_interval(raters, "12345", own, seed=1)
+    counts = np.array([[row.count(sign) for sign in "12345"] for row in rows])
+    generator = np.random.default_rng(5)
+    loop = [
+        krippendorff.alpha(
+            value_counts=counts[generator.integers(0, 30, 30)], level_of_measurement="nominal"
+        )
+        for _ in range(2000)
+    ]
+    low, high = np.quantile(loop, [0.025, 0.975])
+    assert found.interval.low == pytest.approx(low, abs=0.01)
+    assert found.interval.high == pytest.approx(high, abs=0.01)
+    shared = alpha_with_interval(raters, "12345", {i: p // 2 for i, p in own.items()}, seed=1)
+    assert (shared.value, shared.items, shared.conversations) == (found.value, 30, 15)
+    assert shared.interval != found.interval

@@ -9,10 +9,11 @@ import pytest
 from click.testing import CliRunner
 from hostile_texts import HOSTILE_TEXTS
 
-from judge.calibration.calibration import Calibration, calibrate_study
+from judge.calibration.calibration import Calibration
 from judge.calibration.cli import calibrate
 from judge.calibration.html_report import render_report, write_report
-from judge.calibration.terminal import interval_text
+from judge.calibration.study_calibration import calibrate_study
+from judge.calibration.wording import interval_text
 from rubrics import InputError, load_rubric
 
 LABELS = load_rubric("v3").category_ids
@@ -99,10 +100,11 @@ def test_the_page_says_what_the_terminal_says(small_study):
     found = calibrated(small_study)
     source = re.sub(r"\s+", " ", render_report(found))
     for said in (
-        "0.710", interval_text(found.kappas.labels.interval), "n = 40",
+        "0.710", interval_text(found.kappas.labels.interval), "n = 40 in 40 conversations",
         "2 of 40 verdicts could not be read", "10 disagreements",
         "What became of 40 items", found.rubric.hash, found.judge_id,
-        "only one person has labelled", "10,000 resamples, seed 20260402", 'lang="en"',
+        "only one person has labelled", "10,000 resamples of the conversations, seed 20260402",
+        'lang="en"',
     ):  # fmt: skip
         assert said in source
     counts = re.findall(r'<td class="cell[^>]*>(\d+)</td>', source)
@@ -110,10 +112,24 @@ def test_the_page_says_what_the_terminal_says(small_study):
     assert sum(map(int, counts)) == 40
 
 
+def test_what_people_said_of_a_disagreement_is_on_the_page(builder):
+    builder.from_pairs([(LABELS[0], LABELS[1])])
+    (item_id,) = builder.items
+    builder.label(
+        "<i>bo", {item_id: LABELS[0]}, confidence="guessing", note="<b>Hm\u202e", flagged=True
+    )
+    source = re.sub(r"\s+", " ", render_report(calibrated(builder)))
+    assert "<li>&lt;i&gt;bo: genuine_followup, guessing, flagged" in source
+    assert "&lt;b&gt;Hm<span" in source
+    assert "<li>ann: genuine_followup</li>" in source
+    assert "<dd>labels per item compared: 2 labels on 1; left out as ties: 0; flagged" in source
+    assert "1 disagreement<" in source
+
+
 def test_an_undefined_kappa_is_named(builder):
     builder.from_pairs([(LABELS[0], LABELS[0])] * 3)
     source = render_report(calibrated(builder))
-    assert "kappa (7 labels) is undefined: one class" in source
+    assert "kappa (7 labels): undefined, one class" in source
     assert "nan" not in source.lower().replace("annan", "")
     assert "0 disagreements" in source
 
@@ -224,6 +240,5 @@ def test_the_matrix_scrolls_inside_its_own_box(hostile, browser, tmp_path):
     box.focus()
     page.keyboard.press("End")
     page.keyboard.press("ArrowRight")
-    page.wait_for_timeout(300)
-    assert box.evaluate("e => e.scrollLeft") > 0
+    page.wait_for_function("e => e.scrollLeft > 0", arg=box.element_handle())
     page.close()

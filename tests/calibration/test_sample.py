@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -23,9 +24,10 @@ def test_draws_distinct_items_with_their_inclusion_probability(builder):
 
 def test_equal_turns_are_one_item(builder):
     builder.turns(5)
+    builder.pipeline.execute("DELETE FROM run_turns")
     builder.pipeline.execute("UPDATE turns SET turn_id = turn_id || 'x'")
     builder.turns(5)
-    assert TurnStore(builder.pipeline).count_turns() == 10
+    assert builder.pipeline["turns"].count == 10
     assert builder.sample().sample.population == 5
 
 
@@ -80,8 +82,20 @@ def test_drawing_again_changes_nothing(builder):
     before = (builder.items, sampled_items(builder.pipeline))
     builder.turns(30, "More {}?")
     for again in (builder.sample(), builder.sample(10), builder.sample(10, seed=3)):
-        assert (again.known, again.handed_over, again.sample) == (True, 0, first.sample)
+        assert (again.known, again.handed_over) == (True, 0)
+        assert again.sample == replace(first.sample, added=30)
     assert (builder.items, sampled_items(builder.pipeline)) == before
+
+
+def test_items_added_after_the_draw_are_counted(builder):
+    builder.turns(12)
+    assert builder.sample().sample.caveat is None
+    assert builder.sample().as_text().endswith("12 of 12 distinct items, seed 20260402")
+    builder.turns(50, "More {}?")
+    said = "50 items added since had no chance of being drawn"
+    assert builder.sample().as_text().endswith(f"12 of 12 distinct items, seed 20260402; {said}")
+    assert stored_sample(builder.pipeline).added == 50
+    assert stored_sample(builder.pipeline).inclusion_probability == 1
 
 
 @pytest.mark.parametrize(("n", "seed"), [(11, None), (10, 4), (None, 4)])

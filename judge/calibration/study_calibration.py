@@ -1,0 +1,141 @@
+"""From a study's two stores to the calibration of one judge."""
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlite_utils import Database
+
+from annotator.annotation import Annotation, current_annotations
+from annotator.labels import DEFAULT_SEED, blind_items, recorded_rubric
+from annotator.reference import labels_by_annotator, reference_labels
+from judge.calibration.agreement import label_scores
+from judge.calibration.calibration import Calibration, Kappas
+from judge.calibration.confusion import (
+    INVALID,
+    View,
+    collapsing,
+    conversation_tables,
+    from_table,
+    parseable,
+)
+from judge.calibration.human import human_agreement
+from judge.calibration.judge_choice import check_rubric, choose_judge
+from judge.calibration.pairing import Pairing, conversation_of, pair_items
+from judge.calibration.resampling import kappa_with_interval, resample
+from judge.calibration.sample import sampled_items, stored_sample
+from judge.calibration.sample_size import labels_needed
+from judge.store import JudgmentStore
+from rubrics import InputError, Rubric
+
+SIGMAS = ("1", "0")  # a genuine follow-up, and every other category
+
+
+def calibrate_study(
+    pipeline_db: Database,
+    labels_db: Database,
+    rubric: Rubric,
+    judge: str | None = None,
+    annotator: str | None = None,
+    seed: int = DEFAULT_SEED,
+) -> Calibration:
+    """Calibrate a judge against the people's labels under `rubric`.
+
+    `judge` is a model name or an id prefix (default: the judge that judged last); `annotator`
+    makes one person's labels the reference.
+
+    Raises InputError when there is nothing to compare, saying what to do first, and when labels
+    and judgments do not rest on the same rubric text.
+    """
+    # Two snapshots, so that people may label and a judge may run meanwhile and sums still add up.
+    with labels_db.atomic(), pipeline_db.atomic():
+        recorded = recorded_rubric(labels_db, rubric.version)
+        annotations = current_annotations(labels_db, rubric.version)
+        elsewhere = _labels_elsewhere(labels_db, rubric.version, annotator)
+        blind = blind_items(labels_db)
+        store = JudgmentStore(pipeline_db)
+        judges = store.judges(rubric.version)
+        _refuse_unlabelled(rubric, annotations, elsewhere)
+        chosen = choose_judge(judges, rubric, judge)
+        check_rubric(store, chosen, rubric, recorded)
+        judgments = store.judgments(chosen.judge_id)
+        sampled = sampled_items(pipeline_db)
+        sample = stored_sample(pipeline_db)
+
+    references = reference_labels(annotations, rubric, annotator)
+    by_annotator = labels_by_annotator(annotations, rubric)
+    pairing = pair_items(
+        sampled, blind, references, judgments, {i for ids in elsewhere.values() for i in ids}
+    )
+    _refuse_unpaired(pairing)
+
+    categories = rubric.category_ids
+    rows = ((pair.conversation, pair.reference, pair.outcome) for pair in pairing.pairs)
+    tables = conversation_tables(rows, categories, (INVALID,))
+    confusion = from_table(tables.sum(axis=0), categories, (INVALID,))
+    by_sigma = collapsing([SIGMAS.index(str(category.sigma)) for category in rubric.categories])
+    kappas = _kappas(tables, by_sigma, seed)
+    conversations = {item_id: conversation_of(item) for item_id, item in blind.items()}
+    return Calibration(
+        rubric=rubric,
+        judge=chosen,
+        other_judges=tuple(other for other in judges if other != chosen),
+        reference_rule=references.rule,
+        annotators={name: len(labels) for name, labels in by_annotator.items()},
+        flagged=references.flagged,
+        sample=sample,
+        pairing=pairing,
+        other_labels={version: len(ids) for version, ids in elsewhere.items()},
+        confusion=confusion,
+        sigma_confusion=from_table(by_sigma(confusion.table), SIGMAS, (INVALID,)),
+        kappas=kappas,
+        label_scores=label_scores(confusion),
+        human=human_agreement(by_annotator, categories, conversations, seed=seed),
+        more_labels=labels_needed(kappas.labels),
+        seed=seed,
+    )
+
+
+def _kappas(tables: NDArray[np.int64], by_sigma: View, seed: int) -> Kappas:
+    draws = resample(tables, seed=seed)
+    return Kappas(
+        labels=kappa_with_interval(tables, draws),
+        sigma=kappa_with_interval(by_sigma(tables), by_sigma(draws)),
+        parseable=kappa_with_interval(parseable(tables), parseable(draws)),
+    )
+
+
+def _labels_elsewhere(
+    labels_db: Database, version: str, annotator: str | None
+) -> dict[str, list[str]]:
+    """Item ids of current labels by the other rubric version that they were made under."""
+    others = [row["version"] for row in labels_db["rubrics"].rows_where(order_by="version")]
+    found = {
+        other: [
+            annotation.item_id
+            for annotation in current_annotations(labels_db, other)
+            if annotation.kind == "label" and annotator in (None, annotation.annotator)
+        ]
+        for other in others
+        if other != version
+    }
+    return {other: ids for other, ids in found.items() if ids}
+
+
+def _refuse_unlabelled(
+    rubric: Rubric, annotations: list[Annotation], elsewhere: dict[str, list[str]]
+) -> None:
+    if any(annotation.kind == "label" for annotation in annotations):
+        return
+    counts = ", ".join(f"{len(ids)} under {version}" for version, ids in elsewhere.items())
+    raise InputError(
+        f"no item is labelled under rubric {rubric.version} yet"
+        + (f" (labels left out: {counts})" if counts else "")
+        + f"; label some: annotate --rubric {rubric.version}"
+    )
+
+
+def _refuse_unpaired(pairing: Pairing) -> None:
+    if not pairing.pairs:
+        reasons = ", ".join(f"{e.count} {e.reason}" for e in pairing.exclusions)
+        raise InputError(
+            f"none of {pairing.items} items has both a reference label and a judgment: {reasons}"
+        )
