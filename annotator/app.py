@@ -89,26 +89,28 @@ def launch(desk: Desk, rubric: Rubric, annotator: str | None, port: int) -> None
     # Gradio's own wait would swallow the interrupt; these stop as cleanly as Ctrl-C does.
     for stop in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(stop, lambda *_: sys.exit())
-    page.launch(
-        server_name=HOST,
-        server_port=port,
-        prevent_thread_lock=True,
-        quiet=True,
-        share=False,
-        show_error=False,
-        ssr_mode=False,
-        # The run history would keep every text and label in the browser's storage.
-        run_history=False,
-        enable_monitoring=False,
-        footer_links=[],
-        app_kwargs={"middleware": [Middleware(LocalOnly)]},
-        theme=gr.themes.Default(font=["system-ui", "sans-serif"], font_mono=["monospace"]),
-        css=_page_file("page.css"),
-        head=_POLICY,
-    )
     who = f" as {annotator}" if annotator else ""
-    click.echo(f"label{who} under rubric {rubric.version} at http://{HOST}:{port} (Ctrl-C stops)")
     try:
+        page.launch(
+            server_name=HOST,
+            server_port=port,
+            prevent_thread_lock=True,
+            quiet=True,
+            share=False,
+            show_error=False,
+            ssr_mode=False,
+            # The run history would keep every text and label in the browser's storage.
+            run_history=False,
+            enable_monitoring=False,
+            footer_links=[],
+            app_kwargs={"middleware": [Middleware(LocalOnly)]},
+            theme=gr.themes.Default(font=["system-ui", "sans-serif"], font_mono=["monospace"]),
+            css=_page_file("page.css"),
+            head=_POLICY,
+        )
+        click.echo(
+            f"label{who} under rubric {rubric.version} at http://{HOST}:{port} (Ctrl-C stops)"
+        )
         Event().wait()
     finally:
         page.close(verbose=False)
