@@ -144,11 +144,13 @@ def rubric_diff(old: str, new: str) -> None:
 def export(study: Study, version: str | None, judge: str | None, output: Path) -> None:
     """Write the calibrated judge prompt to a folder, for the main run."""
     from judge.calibration.export import export_calibration
+    from judge.calibration.wording import headline
     from judge.store import open_pipeline
 
     calibration = _calibrated(study, version, judge)
     exported = export_calibration(open_pipeline(study.pipeline), calibration, output)
     click.echo(exported.folder)
+    click.echo(headline(calibration))
     if not exported.new:
         click.echo(f"{exported.folder} holds this export already; nothing written", err=True)
     click.echo(f"next: judge --prompt {shlex.quote(str(exported.folder))}{study.option}")

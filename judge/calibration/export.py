@@ -44,9 +44,11 @@ def export_calibration(pipeline_db: Database, calibration: Calibration, output: 
 
     The same calibration gives the same bytes, so that exporting again changes nothing.
 
-    Raises InputError when the judge is unknown, when the folder exists with other content, or
-    when it cannot be written; nothing half-written stays behind.
+    Raises InputError when no item was compared, the judge is unknown, the folder exists with other
+    content or cannot be written; nothing half-written stays behind.
     """
+    if not calibration.n:
+        raise InputError("no item is compared, so nothing is calibrated; label more: annotate")
     store = JudgmentStore(pipeline_db)
     judge = store.judge(calibration.judge_id)
     result = calibration.as_dict()

@@ -37,10 +37,13 @@ TEMPLATE = "report.html"
 def write_report(calibration: Calibration, path: Path) -> None:
     """Write the page to `path`, all of it or nothing.
 
-    Raises InputError when the folder is missing or cannot be written, or the disk is full.
+    Raises InputError when the folder is missing or cannot be written, the disk is full, or the
+    file is there already and no such page: a slip must not cost a study's store.
     """
     page = render_report(calibration).encode()
     try:
+        if path.is_file() and path.read_bytes()[:15].lower() not in (b"<!doctype html>", b""):
+            raise InputError(f"{path} is no report, so it is not overwritten; name another file")
         _write_whole(path, page)
     except OSError as error:
         raise InputError(f"cannot write the report to {path}: {error.strerror}") from error

@@ -6,6 +6,7 @@ from sqlite_utils import Database
 
 from annotator.annotation import Annotation, current_annotations
 from annotator.labels import DEFAULT_SEED, blind_items, recorded_rubric
+from annotator.name import checked_name
 from annotator.reference import labels_by_annotator, reference_labels
 from judge.calibration.agreement import label_scores
 from judge.calibration.calibration import Calibration, Kappas
@@ -45,6 +46,7 @@ def calibrate_study(
     Raises InputError when there is nothing to compare, saying what to do first, and when labels
     and judgments do not rest on the same rubric text.
     """
+    annotator = checked_name(annotator) if annotator is not None else None
     # Two snapshots, so that people may label and a judge may run meanwhile and sums still add up.
     with labels_db.atomic(), pipeline_db.atomic():
         recorded = recorded_rubric(labels_db, rubric.version)
@@ -65,7 +67,8 @@ def calibrate_study(
     pairing = pair_items(
         sampled, blind, references, judgments, {i for ids in elsewhere.values() for i in ids}
     )
-    _refuse_unpaired(pairing)
+    if not references.ties:  # where people tie on all, their own agreement is the result
+        _refuse_unpaired(pairing)
 
     categories = rubric.category_ids
     rows = ((pair.conversation, pair.reference, pair.outcome) for pair in pairing.pairs)

@@ -168,6 +168,8 @@ def _next(calibration: Calibration, study: Study, disagreements: bool) -> str:
     if calibration.other_judges:
         choice += f" --judge {short(calibration.judge_id)}"
     choice += study.option
+    if not calibration.n:
+        return f"next: take one person's labels: calibrate {choice} --annotator NAME"
     if calibration.disagreements and not disagreements:
         count = counted(len(calibration.disagreements), "disagreement")
         return f"next: look at {count}: calibrate {choice} --disagreements"

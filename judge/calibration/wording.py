@@ -42,6 +42,16 @@ def kappa_rows(calibration: Calibration) -> list[tuple[str, Kappa]]:
     return rows
 
 
+def headline(calibration: Calibration) -> str:
+    """The agreement in one line, and what it says nothing about."""
+    kappa = calibration.kappas.labels
+    value = "undefined" if kappa.value is None else number(kappa.value)
+    found = f"kappa {value}, {interval_text(kappa.interval)}, n = {calibration.n}"
+    if calibration.judge.judge.reads_prompt:
+        return found
+    return f"{found}: of the lexical baseline, which reads no prompt; prompt.md is not calibrated"
+
+
 def sample_text(sample: Sample) -> str:
     text = (
         f"{sample.drawn} of {sample.population} distinct items, simple random, seed {sample.seed}"
@@ -59,7 +69,7 @@ def references(calibration: Calibration) -> str:
     by_labels = calibration.pairing.items_by_labels.items()
     rest = ", ".join(f"{counted(labels, 'label')} on {items}" for labels, items in by_labels)
     return (
-        f"labels per item compared: {rest}; left out as ties: {calibration.ties}; "
+        f"labels per item compared: {rest or 'none'}; left out as ties: {calibration.ties}; "
         f"flagged for discussion: {calibration.flagged}"
     )
 
@@ -73,6 +83,8 @@ def said(annotation: Annotation) -> str:
 def chance(calibration: Calibration) -> str:
     """What kappa sets the raw agreement against; a high share is why kappa can be low."""
     labels, sigma = calibration.kappas.labels.agreement, calibration.kappas.sigma.agreement
+    if not calibration.n:
+        return "nothing is compared: every item that several people labelled is a tie"
     return (
         f"by chance alone they would agree on {number(labels.expected, 2)} of the labels and "
         f"{number(sigma.expected, 2)} of sigma; kappa is what lies beyond"

@@ -193,7 +193,11 @@ def test_export_writes_the_calibrated_prompt(small_study, tmp_path):
     assert result.exit_code == 0, result.output
     (folder,) = (tmp_path / "out").iterdir()
     option = f"--study {small_study.study.folder}"
-    assert result.stdout == f"{folder}\nnext: judge --prompt {folder} {option}\n"
+    assert result.stdout.splitlines() == [
+        str(folder),
+        "kappa 0.710, 95% CI 0.54–0.85, n = 40",
+        f"next: judge --prompt {folder} {option}",
+    ]
     assert result.stderr == ""
     again = run(small_study, "export", "--rubric", "v3", "--output", str(tmp_path / "out"))
     assert again.stdout == result.stdout
@@ -217,3 +221,30 @@ def test_help_is_quick_and_imports_nothing_heavy():
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     assert spent < 0.4  # seconds
+
+
+def test_people_who_agree_on_nothing_are_a_result_of_their_own(builder):
+    builder.turns(6)
+    builder.sample()
+    items = list(builder.items)
+    builder.label("ann", dict.fromkeys(items, A))
+    builder.label("bob", dict.fromkeys(items, LABELS[1]))
+    builder.judge(dict.fromkeys(items, A))
+    result = run(builder, "--json")
+    found = json.loads(result.stdout)
+    assert found["n"]["paired"] == 0
+    assert found["kappa"]["labels"]["undefined"] == "no items"
+    assert found["human"]["pairs"][0]["kappa"] == 0
+    output = run(builder).stdout
+    assert "annotators tie" in output
+    assert "--annotator NAME" in output.splitlines()[-1]
+    assert "nothing is calibrated" in run(builder, "export").stderr
+
+
+def test_an_annotator_is_found_in_either_spelling(builder):
+    builder.turns(2)
+    builder.sample()
+    items = dict.fromkeys(builder.items, A)
+    builder.label("Zo\u00eb", items)
+    builder.judge(items)
+    assert "labels of Zo\u00eb alone" in run(builder, "--annotator", "Zoe\u0308").stdout

@@ -143,7 +143,7 @@ def test_the_same_study_gives_the_same_bytes(small_study, tmp_path):
 
 def test_a_report_is_replaced_whole_or_left_as_it_was(small_study, tmp_path, monkeypatch):
     path = tmp_path / "r.html"
-    path.write_text("earlier")
+    path.write_text("<!doctype html>earlier")
 
     def fail(self, data):
         with open(self, "wb") as file:
@@ -154,11 +154,19 @@ def test_a_report_is_replaced_whole_or_left_as_it_was(small_study, tmp_path, mon
         patched.setattr(Path, "write_bytes", fail)
         with pytest.raises(InputError, match=r"cannot write the report to .*r.html: No space left"):
             write_report(calibrated(small_study), path)
-    assert path.read_text() == "earlier"
+    assert path.read_text() == "<!doctype html>earlier"
     assert [entry.name for entry in tmp_path.glob("*.part")] == []
     assert [entry.name for entry in tmp_path.glob(".*")] == []
     write_report(calibrated(small_study), path)
     assert path.read_text().startswith("<!doctype html>")
+
+
+def test_what_is_no_report_is_not_overwritten(small_study):
+    store = small_study.study.labels
+    before = store.read_bytes()
+    with pytest.raises(InputError, match="is no report, so it is not overwritten"):
+        write_report(calibrated(small_study), store)
+    assert store.read_bytes() == before
 
 
 def test_a_link_is_written_through(small_study, tmp_path):

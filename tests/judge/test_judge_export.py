@@ -26,6 +26,7 @@ class Calibrated:
 
     judge_id: str
     kappa: float = 0.726
+    n: int = 96
 
     def as_dict(self) -> dict[str, Any]:
         return {"n": 148, "kappa": {"value": self.kappa, "interval": [0.6, 0.8]}, "judge": "ü"}
