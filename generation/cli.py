@@ -143,9 +143,11 @@ def run(
 def import_(file: Path, study: Study, as_json: bool) -> None:
     """Import (q, a, u) from FILE, CSV or JSONL.
 
-    Columns q, a and u; q is text or a list of chat messages. Or a column messages whose last
-    three are user, assistant, user. Columns setting, model, temperature, perturbation,
-    sample_index, dataset and source_id say where a turn comes from; others are kept as they are.
+    Columns q, a and u; q is text or a list of chat messages, in CSV written as JSON:
+    [{"role": "system", "content": "…"}, {"role": "user", "content": "…"}]. Or a column messages
+    whose last three are user, assistant, user. Content is text or a list of text parts. Columns
+    setting, model, temperature, perturbation, sample_index, dataset and source_id say where a
+    turn comes from; others are kept as they are.
     """
     from generation.importer import import_file
     from generation.store import open_turns

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from generation.import_file import Row, names_shown, read_json_rows
+from generation.import_file import Row, json_rows_of, names_shown, read_file
 from generation.item import Message
 from generation.turn import Answer, Conversation, Turn
-from rubrics import InputError, file_fingerprint, fingerprint
+from rubrics import InputError, fingerprint
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,10 @@ def read_dataset(name: str, path: Path) -> Dataset:
     if name not in _READERS:
         raise InputError(f"unknown data set {name!r}: the known ones are {', '.join(_READERS)}")
     fields, read = _READERS[name]
+    expected = f"your copy of {name}, JSONL with {', '.join(fields)}: --data {name}:FILE"
+    file = read_file(path, expected=expected)
     conversations = []
-    for row in read_json_rows(path):
+    for row in json_rows_of(file):
         missing = [key for key in fields if key not in row.values]
         if missing:
             raise InputError(
@@ -64,7 +66,7 @@ def read_dataset(name: str, path: Path) -> Dataset:
         if not isinstance(question, str) or not question:
             raise InputError(f"{row.where}: the question is {question!r:.60}; expected text")
         conversations.append(Conversation(name, source_id, (Message("user", question),), meta))
-    return Dataset(name, path.name, file_fingerprint(path), tuple(conversations))
+    return Dataset(name, path.name, file.hash, tuple(conversations))
 
 
 def _gsm8k(row: Row) -> tuple[str, Any, dict[str, Any]]:
@@ -101,7 +103,7 @@ def read_open_assistant(path: Path) -> list[Turn]:
     turn.
     """
     turns = []
-    for row in read_json_rows(path):
+    for row in json_rows_of(read_file(path, expected="OpenAssistant trees, JSONL")):
         tree = row.values
         if "message_tree_id" not in tree or not isinstance(tree.get("prompt"), dict):
             raise InputError(

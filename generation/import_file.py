@@ -11,7 +11,7 @@ from textwrap import shorten
 from typing import Any
 
 from generation.item import is_storable
-from rubrics import InputError
+from rubrics import InputError, bytes_fingerprint
 
 MAX_FIELD_CHARACTERS = 1_000_000  # far above any turn; longer ones are a broken file
 MAX_NESTING = 100  # lists and objects within each other; real metadata has three or four
@@ -32,23 +32,50 @@ class Row:
         return f"{self.path}:{self.line}"
 
 
-def read_rows(path: Path) -> Iterator[Row]:
+@dataclass(frozen=True)
+class SourceFile:
+    """A file's bytes, read once: its rows and its hash cannot differ, and it may be a pipe."""
+
+    path: Path
+    content: bytes
+
+    @property
+    def hash(self) -> str:
+        return bytes_fingerprint(self.content)
+
+
+def read_file(path: Path, *, expected: str) -> SourceFile:
+    """The file; raises InputError saying what was looked for and what is `expected`."""
+    try:
+        return SourceFile(path, path.read_bytes())
+    except OSError as error:
+        looked = "" if path.is_absolute() else f" (looked for {path.absolute()})"
+        raise InputError(f"{path}: {error.strerror}{looked}; expected {expected}") from error
+
+
+def rows_of(file: SourceFile) -> Iterator[Row]:
     """The rows of a `.csv`, `.jsonl` or `.ndjson` file, with their values checked.
 
     Raises InputError, naming file and line, for bytes that are not UTF-8, broken rows, and values
     that no store keeps: NUL, lone surrogates, infinities, fields beyond MAX_FIELD_CHARACTERS.
     """
+    if file.path.suffix.lower() in LINES:
+        return json_rows_of(file)
+    return _checked(_csv_rows(file.path, _text(file)))
+
+
+def json_rows_of(file: SourceFile) -> Iterator[Row]:
+    """The rows of a file with one JSON object per line, whatever its name, checked alike."""
+    return _checked(_json_rows(file.path, _text(file)))
+
+
+def check_name(path: Path) -> None:
+    """Raises InputError unless the file's name says what is in it."""
     suffix = path.suffix.lower()
     if suffix != ".csv" and suffix not in LINES:
         raise InputError(
             f"{path}: the name ends in {suffix or 'nothing'!r}; expected .csv or .jsonl"
         )
-    return read_json_rows(path) if suffix in LINES else _checked(_csv_rows(path, _text(path)))
-
-
-def read_json_rows(path: Path) -> Iterator[Row]:
-    """The rows of a file with one JSON object per line, whatever its name, checked alike."""
-    return _checked(_json_rows(path, _text(path)))
 
 
 def names_shown(names: Iterable[str]) -> str:
@@ -56,12 +83,10 @@ def names_shown(names: Iterable[str]) -> str:
     return shorten(", ".join(names), 200, placeholder=" …") or "none"
 
 
-def _text(path: Path) -> str:
+def _text(file: SourceFile) -> str:
+    path, content = file.path, file.content
     try:
-        content = path.read_bytes()
         text = content.decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise InputError(
@@ -158,7 +183,21 @@ def _csv_row(path: Path, line: int, header: list[str], cells: list[str]) -> Row:
             values["messages"] = _json_value(values["messages"])
         except (ValueError, RecursionError) as error:
             raise InputError(f"{path}:{line}: messages is not JSON: {error}") from error
+    if "q" in values:
+        values["q"] = _chat_or_text(values["q"])
     return Row(path, line, values, all_text=True)
+
+
+def _chat_or_text(cell: str) -> Any:
+    """The chat messages that a cell writes in JSON; any other cell is the text that it is."""
+    if not cell.lstrip().startswith("["):
+        return cell
+    try:
+        value = _json_value(cell)
+    except (ValueError, RecursionError):
+        return cell
+    chat = all(isinstance(entry, dict) and {"role", "content"} <= entry.keys() for entry in value)
+    return value if value and chat else cell
 
 
 def _checked(rows: Iterable[Row]) -> Iterator[Row]:

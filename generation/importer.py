@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from generation.import_file import Row, names_shown, read_rows
+from generation.import_file import Row, SourceFile, check_name, names_shown, read_file, rows_of
 from generation.item import Message
 from generation.store import TurnStore
 from generation.turn import Added, Answer, Conversation, Run, Turn
 from generation.version import tool_version
-from rubrics import InputError, file_fingerprint, fingerprint
+from rubrics import InputError, fingerprint
 
 SETTINGS = ("held-out", "self-generated")
 ROLES = ("system", "developer", "user", "assistant", "tool")
@@ -28,11 +28,12 @@ def import_file(path: Path, open_store: Callable[[], TurnStore]) -> Added:
     The store is opened after the whole file has been checked, so that a refused file leaves not
     even an empty study. Raises InputError naming the file and the line of what is wrong.
     """
-    turns = read_turns(path)
+    file = _read(path)
+    turns = _turns_of(file)
     provenance = {
         "tool": f"followupeval {tool_version()}",
         "file": path.name,
-        "sha256": file_fingerprint(path),
+        "sha256": file.hash,
         "rows": len(turns),
     }
     return open_store().add_turns(Run("import", provenance), turns)
@@ -40,9 +41,18 @@ def import_file(path: Path, open_store: Callable[[], TurnStore]) -> Added:
 
 def read_turns(path: Path) -> list[Turn]:
     """The file's turns; raises InputError naming the file and the line of what is wrong."""
+    return _turns_of(_read(path))
+
+
+def _read(path: Path) -> SourceFile:
+    check_name(path)
+    return read_file(path, expected="your triples, CSV or JSONL: generate import FILE")
+
+
+def _turns_of(file: SourceFile) -> list[Turn]:
     turns = []
     first_lines: dict[str, int] = {}
-    for row in read_rows(path):
+    for row in rows_of(file):
         turn = _Reader(row).turn()
         first = first_lines.setdefault(turn.turn_id, row.line)
         if first != row.line:
@@ -52,7 +62,7 @@ def read_turns(path: Path) -> list[Turn]:
             )
         turns.append(turn)
     if not turns:
-        raise InputError(f"{path}: no rows; expected q, a and u in every row")
+        raise InputError(f"{file.path}: no rows; expected q, a and u in every row")
     return turns
 
 
@@ -134,9 +144,18 @@ class _Reader:
         role, content = entry.get("role"), entry.get("content")
         if role not in ROLES:
             raise self._wrong(f"{place}, role", role, f"one of {', '.join(ROLES)}")
-        if not isinstance(content, str):
-            raise self._wrong(f"{place}, content", content, "text")
-        return Message(role, content)
+        return Message(role, self._content(f"{place}, content", content))
+
+    def _content(self, place: str, content: Any) -> str:
+        """A message's text; a list of text parts, as OpenAI writes it, is the text they make."""
+        if isinstance(content, str):
+            return content
+        if not isinstance(content, list) or not content:
+            raise self._wrong(place, content, "text")
+        for number, part in enumerate(content, 1):
+            if not _is_text_part(part):
+                raise self._wrong(f"{place}, part {number}", part, '{"type": "text", "text": …}')
+        return "".join(part["text"] for part in content)
 
     def _optional_text(self, values: Mapping[str, Any], column: str) -> str | None:
         value = values.get(column)
@@ -182,6 +201,15 @@ class _Reader:
         shown = repr(found)
         shown = shown if len(shown) <= 60 else f"{shown[:57]}…"
         return InputError(f"{self.row.where}: {column} is {shown}; expected {expected}")
+
+
+def _is_text_part(part: Any) -> bool:
+    return (
+        isinstance(part, Mapping)
+        and part.get("type") == "text"
+        and isinstance(part.get("text"), str)
+        and not any(value for key, value in part.items() if key not in ("type", "text"))
+    )
 
 
 def _parsed(text: str) -> int | float | None:

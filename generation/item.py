@@ -1,10 +1,11 @@
 """What is judged and labelled: one item is (q, a, u), q being a conversation that ends in q."""
 
 import re
+import reprlib
 from dataclasses import dataclass
 from typing import Any
 
-from rubrics import fingerprint
+from rubrics import InputError, fingerprint
 
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -53,6 +54,24 @@ def is_storable(text: str) -> bool:
     return not _UNSTORABLE.search(text)
 
 
-def messages_from(rows: list[dict[str, Any]]) -> tuple[Message, ...]:
-    """Messages from their stored JSON form."""
-    return tuple(Message(row["role"], row["content"]) for row in rows)
+def messages_from(rows: Any) -> tuple[Message, ...]:
+    """Messages from their stored JSON form.
+
+    Raises InputError, saying what was found, when a program other than ours has written it.
+    """
+    if not isinstance(rows, list) or not rows:
+        raise InputError(
+            f"the stored messages of a conversation are {reprlib.repr(rows)}; expected a list of "
+            '{"role": …, "content": …}; put an unchanged copy of the study in its place'
+        )
+    return tuple(_message_from(row) for row in rows)
+
+
+def _message_from(row: Any) -> Message:
+    texts = [row.get(key) for key in ("role", "content")] if isinstance(row, dict) else [None]
+    if not all(isinstance(text, str) and is_storable(text) for text in texts):
+        raise InputError(
+            f"a stored message is {reprlib.repr(row)}; expected "
+            '{"role": …, "content": …} with texts; put an unchanged copy of the study in its place'
+        )
+    return Message(*texts)

@@ -91,6 +91,10 @@ class TurnStore:
         )
         return dict(rows.fetchall())
 
+    def count(self) -> int:
+        """How many turns there are, equal ones each."""
+        return self._db["turns"].count
+
     def items(self) -> Iterator[tuple[str, Item]]:
         """Each distinct item once with its hash, ordered by hash."""
         rows = self._db.conn.execute(

@@ -26,7 +26,7 @@ def turn_from_record(record: dict[str, Any], where: str) -> Turn:
         row = _with_ids(record["turn"])
         turn = Turn(answer=Answer(conversation=Conversation(**conversation), **answer), **row)
         turn_id = record["turn_id"]
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, InputError) as error:
         raise InputError(f"{where}: not a turn record: {error}") from error
     if turn.turn_id != turn_id:
         raise InputError(f"{where}: the turn does not match its turn_id; the row was changed")

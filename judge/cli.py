@@ -96,9 +96,18 @@ def _report(summary: Any) -> str:
     lines = [
         f"{summary.judged_now} {items} judged by {summary.model} under rubric "
         f"{summary.rubric_version}{known}",
+        *_equal_turns(summary),
         *(f"  {label:<{width}}  {count:>6}" for label, count in summary.labels.items()),
         f"  {'invalid':<{width}}  {sum(summary.invalid.values()):>6}",
         *(f"    {reason}: {count}" for reason, count in summary.invalid.items()),
         f"next: {summary.next_command}",
     ]
     return "\n".join(lines)
+
+
+def _equal_turns(summary: Any) -> list[str]:
+    """Why there are fewer items than turns, where there are."""
+    if summary.turns == summary.items:
+        return []
+    items = "1 distinct item" if summary.items == 1 else f"{summary.items} distinct items"
+    return [f"  ({summary.turns} turns hold {items}; equal ones are judged once)"]

@@ -5,13 +5,14 @@ import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from generation.item import Item
 from judge.judgment import Judgment, invalid_judgment
 from judge.prompt import JudgePrompt, judge_messages
-from judge.verdict import parse_verdict, storable, verdict_schema
+from judge.verdict import kept_form, parse_verdict, storable, verdict_schema
 from rubrics import InputError, Rubric
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ DEFAULT_CONCURRENCY = 8  # requests in flight
 DEFAULT_MAX_TOKENS = 1024  # tokens of one verdict, reasoning included
 MAX_RETRIES = 4  # per request, by openai itself: connection, 408, 409, 429 and 5xx
 TIMEOUT_SECONDS = 300.0  # per attempt
+MIN_KEY_CHARACTERS = 4  # shorter ones are stand-ins, and taking them out would spoil every reply
 _CONTEXT_OVERFLOW = re.compile(r"context[ _](length|window|size)", re.IGNORECASE)
 
 ItemHash = str
@@ -43,7 +45,20 @@ class Endpoint:
     def shown_url(self) -> str:
         """The URL without a user name, password or query, any of which may be a secret."""
         parts = urlsplit(self.base_url)
-        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+        url = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+        return url if len(url) <= 200 else f"{url[:200]}…"
+
+    def without_key(self, text: str) -> str:
+        """A server's words without the key, should it repeat it, escaped or not."""
+        return self._key_pattern.sub("…", text) if self._key_pattern else text
+
+    @cached_property
+    def _key_pattern(self) -> re.Pattern[str] | None:
+        if not self.key or len(self.key) < MIN_KEY_CHARACTERS:
+            return None
+        # Every character as it is, after a backslash, or as JSON's \uXXXX.
+        spellings = (rf"(?:\\?{re.escape(c)}|\\u(?i:{ord(c):04x}))" for c in self.key)
+        return re.compile("".join(spellings))
 
 
 def find_endpoint(base_url: str | None) -> Endpoint:
@@ -98,39 +113,52 @@ class ChatJudge:
     def judge(self, items: Iterable[tuple[ItemHash, Item]], keep: Keep) -> None:
         """Ask for every item's verdict and hand each to `keep` as it arrives, in any order.
 
-        Raises InputError when the server refuses or cannot be reached: no new request is made,
-        and verdicts already under way are still kept.
+        Raises InputError when the server refuses or cannot be reached. After this or any other
+        error no new request is made, and verdicts already under way are still kept.
         """
         asyncio.run(self._judge_all(items, keep))
 
     async def _judge_all(self, items: Iterable[tuple[ItemHash, Item]], keep: Keep) -> None:
-        import openai
-
         waiting = iter(items)
-        failures: list[InputError] = []
+        failures: list[Exception] = []
 
         async def work(client: "openai.AsyncOpenAI") -> None:
             for item_hash, item in waiting:
                 try:
                     keep(item_hash, await self._ask(client, item))
-                except InputError as error:
+                except Exception as error:  # raised below, when the others are done
                     failures.append(error)
                 if failures:
                     return
 
-        connection = openai.AsyncOpenAI(
-            base_url=self.endpoint.base_url,
-            api_key=self.endpoint.key or "none",  # a server of one's own asks for no key
-            max_retries=MAX_RETRIES,
-            timeout=TIMEOUT_SECONDS,
-        )
-        async with connection as client, asyncio.TaskGroup() as group:
+        async with self._connection() as client, asyncio.TaskGroup() as group:
             for _ in range(self.concurrency):
                 group.create_task(work(client))
         if failures:
-            raise failures[0]
+            defects = [error for error in failures if not isinstance(error, InputError)]
+            raise (defects or failures)[0]
+
+    def _connection(self) -> "openai.AsyncOpenAI":
+        import openai
+
+        try:
+            return openai.AsyncOpenAI(
+                base_url=self.endpoint.base_url,
+                api_key=self.endpoint.key or "none",  # a server of one's own asks for no key
+                max_retries=MAX_RETRIES,
+                timeout=TIMEOUT_SECONDS,
+            )
+        except Exception as error:  # what it raises for an odd URL depends on its HTTP library
+            raise InputError(
+                f"no connection can be made to {self.endpoint.shown_url} ({error!s:.200}); check "
+                "--base-url, expected one like http://localhost:8000/v1, and the proxy settings"
+            ) from error
 
     async def _ask(self, client: "openai.AsyncOpenAI", item: Item) -> Judgment:
+        """The item's judgment as it is kept: without the key, and of a bounded length."""
+        return kept_form(await self._judgment(client, item), self.endpoint.without_key)
+
+    async def _judgment(self, client: "openai.AsyncOpenAI", item: Item) -> Judgment:
         import openai
 
         try:
@@ -150,7 +178,7 @@ class ChatJudge:
                 f"cannot reach {self.endpoint.shown_url} ({type(error.__cause__).__name__}); check "
                 "--base-url and that the server is running; verdicts so far are kept"
             ) from None
-        except (openai.APIError, ValueError):
+        except (openai.APIError, ValueError, RecursionError):
             raise InputError(self._odd_answer()) from None
         # The client does not check a reply's shape: a web page arrives here as plain text.
         if not isinstance(getattr(completion, "choices", None), list):
@@ -190,9 +218,9 @@ class ChatJudge:
     def _said(self, error: "openai.APIStatusError") -> str:
         """The server's own words on one line, without the key should it repeat it."""
         body = error.body if isinstance(error.body, dict) else {}
-        said = str(body.get("message") or error.message)
-        if self.endpoint.key:
-            said = said.replace(self.endpoint.key, "…")
+        message = body.get("message")
+        said = message if message and isinstance(message, str) else error.message
+        said = self.endpoint.without_key(said)
         printable = "".join(sign if sign.isprintable() else " " for sign in said)
         return " ".join(printable.split())[:300]
 
@@ -202,15 +230,19 @@ def read_completion(completion: "ChatCompletion", rubric: Rubric) -> Judgment:
     if not completion.choices:
         return invalid_judgment("no choices in the reply", raw="")
     choice = completion.choices[0]
-    # Not every server sends every field, and the client does not check.
+    # Not every server sends every field, or an object where one belongs; the client does not check.
     message = getattr(choice, "message", None)
     content = getattr(message, "content", None)
+    refusal = getattr(message, "refusal", None)
+    finish_reason = getattr(choice, "finish_reason", None)
     raw = storable(content) if isinstance(content, str) else ""
-    if refusal := getattr(message, "refusal", None):
-        return invalid_judgment("refusal", raw=storable(str(refusal)))
-    if choice.finish_reason == "length":
+    if refusal:
+        return invalid_judgment(
+            "refusal", raw=storable(refusal) if isinstance(refusal, str) else raw
+        )
+    if finish_reason == "length":
         return invalid_judgment("cut off by the token limit", raw=raw)
-    if choice.finish_reason == "content_filter":
+    if finish_reason == "content_filter":
         return invalid_judgment("content filter", raw=raw)
     return parse_verdict(raw, rubric)
 

@@ -19,11 +19,15 @@ from rubrics import InputError
 
 @dataclass(frozen=True)
 class Summary:
-    """What a judge says about a study's items. `labels` lists every category, zeros included."""
+    """What a judge says about a study's items. `labels` lists every category, zeros included.
+
+    `turns` are all that the study holds; equal ones are one item.
+    """
 
     judge_id: str
     model: str
     rubric_version: str
+    turns: int
     items: int
     judged_now: int
     judged_before: int
@@ -43,7 +47,8 @@ def run_judge(study: Study, instrument: Instrument) -> Summary:
     """
     database = open_pipeline(study.pipeline)
     try:
-        items = dict(TurnStore(database).items())
+        turns = TurnStore(database)
+        items = dict(turns.items())
         if not items:
             raise InputError(f"{study.pipeline} holds no turns; add some first: generate example")
         store = JudgmentStore(database)
@@ -61,14 +66,20 @@ def run_judge(study: Study, instrument: Instrument) -> Summary:
                 progress.advance(task)
 
             instrument.label(waiting, keep)
+        turn_count = turns.count()
         judgments = [j for key, j in store.judgments(judge_id).items() if key in items]
     finally:
         database.close()
-    return _summary(study, instrument, len(items), len(known), judgments)
+    return _summary(study, instrument, turn_count, len(items), len(known), judgments)
 
 
 def _summary(
-    study: Study, instrument: Instrument, items: int, known: int, judgments: list[Judgment]
+    study: Study,
+    instrument: Instrument,
+    turns: int,
+    items: int,
+    known: int,
+    judgments: list[Judgment],
 ) -> Summary:
     labels = Counter(judgment.label for judgment in judgments)
     # A reason is `kind: detail`; the detail stays in the store.
@@ -80,6 +91,7 @@ def _summary(
         judge_id=instrument.judge.judge_id,
         model=instrument.judge.model,
         rubric_version=version,
+        turns=turns,
         items=items,
         judged_now=len(judgments) - known,
         judged_before=known,

@@ -6,7 +6,12 @@ turned into a label. A reason is `kind` or `kind: detail`, so that kinds can be 
 
 import difflib
 import json
+import reprlib
+import sys
 import unicodedata
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from generation.item import is_storable
@@ -14,6 +19,14 @@ from judge.judgment import Judgment, invalid_judgment, valid_judgment
 from rubrics import Rubric
 
 KEYS = ("rationale", "label", "sigma")
+MAX_KEPT = 20_000  # characters of a reply; a whole verdict has a few hundred
+MAX_REASON = 300  # characters
+MAX_MISREAD = 1_000_000  # characters read in vain for an object's end, see _json_objects
+MISREAD_COST = 200  # characters that one vain start counts for at least
+
+# A value on one short line; texts whole, so that the key can be found in them before they are cut.
+_repr = reprlib.Repr()
+_repr.maxstring = sys.maxsize
 
 
 class _Object(dict):
@@ -68,6 +81,28 @@ def storable(text: str) -> str:
     return "".join(sign if is_storable(sign) else "\ufffd" for sign in text)
 
 
+def kept_form(judgment: Judgment, without_key: Callable[[str], str]) -> Judgment:
+    """The judgment as it is kept, whatever the server wrote: without its key, and not endless."""
+
+    def kept(text: str | None, limit: int) -> str | None:
+        return None if text is None else _shortened(without_key(text), limit)
+
+    return replace(
+        judgment,
+        rationale=kept(judgment.rationale, MAX_KEPT),
+        raw=kept(judgment.raw, MAX_KEPT),
+        invalid_reason=kept(judgment.invalid_reason, MAX_REASON),
+    )
+
+
+def _shortened(text: str, limit: int) -> str:
+    """The text's beginning and its end, where the verdict stands, and how much is cut between."""
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]} [… {len(text) - 2 * half} characters cut …] {text[-half:]}"
+
+
 def _fault(verdict: _Object, rubric: Rubric) -> str | None:
     """Why this is no verdict under the rubric, or None when it is one."""
     if verdict.doubled:
@@ -82,13 +117,13 @@ def _fault(verdict: _Object, rubric: Rubric) -> str | None:
     if not isinstance(rationale, str) or not _visible(rationale):
         return "empty rationale"
     if not isinstance(label, str):
-        return f"label is not text: {label!r}"
+        return f"label is not text: {_repr.repr(label)}"
     if _normal(label) not in rubric.category_ids:
-        nearest = difflib.get_close_matches(label, rubric.category_ids, n=1, cutoff=0)
+        nearest = difflib.get_close_matches(label[:MAX_REASON], rubric.category_ids, n=1, cutoff=0)
         return f"label not in rubric {rubric.version}: {label!r}, nearest is {nearest[0]}"
     # bool is a kind of int in Python, so that `true` would pass for 1.
     if type(sigma) is not int or sigma not in (0, 1):
-        return f"sigma is not 0 or 1: {sigma!r}"
+        return f"sigma is not 0 or 1: {_repr.repr(sigma)}"
     expected = rubric.category(_normal(label)).sigma
     if sigma != expected:
         return f"sigma contradicts the label: {_normal(label)} has sigma {expected}, found {sigma}"
@@ -96,14 +131,21 @@ def _fault(verdict: _Object, rubric: Rubric) -> str | None:
 
 
 def _json_objects(raw: str) -> tuple[list[_Object], str]:
-    """All outermost JSON objects in the text in order, and the text after the last one."""
+    """All outermost JSON objects in the text in order, and the text after the last one.
+
+    Where a brace opens no object, the next one may, inside what was read already. The judge's
+    own words may hold many such braces; reading is given up where it would take seconds.
+    """
     decoder = json.JSONDecoder(object_pairs_hook=_object)
-    objects, end, start = [], 0, raw.find("{")
-    while start >= 0:
+    objects, end, start, misread = [], 0, raw.find("{"), 0
+    while start >= 0 and misread < MAX_MISREAD:
         try:
             found, end = decoder.raw_decode(raw, start)
-        except (ValueError, RecursionError):
+        except json.JSONDecodeError as error:
+            misread += error.pos - start + MISREAD_COST
             start = raw.find("{", start + 1)
+        except (ValueError, RecursionError):  # a number or a nesting without end
+            break
         else:
             objects.append(found)
             start = raw.find("{", end)
@@ -112,8 +154,8 @@ def _json_objects(raw: str) -> tuple[list[_Object], str]:
 
 def _object(pairs: list[tuple[str, Any]]) -> _Object:
     found = _Object(pairs)
-    keys = [key for key, _value in pairs]
-    found.doubled = tuple(sorted({key for key in keys if keys.count(key) > 1}))
+    times = Counter(key for key, _value in pairs)
+    found.doubled = tuple(sorted(key for key, count in times.items() if count > 1))
     return found
 
 

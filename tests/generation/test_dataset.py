@@ -1,11 +1,13 @@
 """Readers of local data files."""
 
 import json
+import os
+import threading
 
 import pytest
 
 from generation.dataset import read_dataset, read_named_dataset, read_open_assistant
-from rubrics import InputError
+from rubrics import InputError, bytes_fingerprint
 
 ROWS = {
     "gsm8k": {"question": "2+2?", "answer": "#### 4"},
@@ -76,6 +78,25 @@ def test_broken_line_is_named(tmp_path):
 def test_data_option_is_explained(text):
     with pytest.raises(InputError, match=r"expected NAME:FILE|unknown data set|No such file"):
         read_named_dataset(text)
+
+
+def test_missing_data_says_what_to_type(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError) as refusal:
+        read_named_dataset("gsm8k:x")
+    assert str(refusal.value) == (
+        f"x: No such file or directory (looked for {tmp_path / 'x'}); expected your copy of gsm8k, "
+        "JSONL with question, answer: --data gsm8k:FILE"
+    )
+
+
+def test_data_may_come_from_a_pipe(tmp_path):
+    content = json.dumps(ROWS["gsm8k"]).encode()
+    os.mkfifo(tmp_path / "test.jsonl")
+    write_once = (tmp_path / "test.jsonl").write_bytes
+    threading.Thread(target=write_once, args=[content], daemon=True).start()
+    dataset = read_named_dataset(f"gsm8k:{tmp_path / 'test.jsonl'}")
+    assert dataset.file_hash == bytes_fingerprint(content)
 
 
 def test_sample_is_seeded_and_nested(tmp_path):

@@ -2,6 +2,9 @@
 
 import csv
 import json
+import os
+import threading
+from pathlib import Path
 
 import pytest
 from hostile_texts import HOSTILE_TEXTS
@@ -12,7 +15,7 @@ from generation.import_file import MAX_FIELD_CHARACTERS
 from generation.importer import import_file, read_turns
 from generation.store import open_turns
 from generation.turn import Added
-from rubrics import InputError
+from rubrics import InputError, bytes_fingerprint
 
 SEPARATORS = "line\u2028separators\u2029and\x85more\x0band\x1cmore"
 
@@ -31,6 +34,10 @@ def csv_file(path, header, *rows):
 
 def row(**more):
     return {"q": "2+2?", "a": "4", "u": "Why?"} | more
+
+
+def parts(*texts):
+    return [{"type": "text", "text": text, "annotations": []} for text in texts]
 
 
 def test_hostile_texts_come_back_exactly_from_jsonl_and_csv(tmp_path):
@@ -58,6 +65,50 @@ def test_chat_messages_in_q_and_whole_conversations(tmp_path):
     first, second = read_turns(path)
     assert first.item == second.item
     assert second.meta == {"name": "x"}
+
+
+def test_chat_messages_in_a_csv_cell(tmp_path):
+    chat = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "2+2?"}]
+    path = csv_file(tmp_path / "t.csv", ["q", "a", "u"], [json.dumps(chat), "4", "Why?"])
+    lines = jsonl(tmp_path / "t.jsonl", row(q=chat))
+    assert read_turns(path)[0].item == read_turns(lines)[0].item
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[1, 2]",
+        "[]",
+        "[" * 50_000,
+        '["role", "content"]',
+        '[{"role": "user"}]',
+        '[{"role": "user", "content": "2+2?"}, 3]',
+        '[{"role": "user", "content": "2+2?"}',
+        '{"role": "user", "content": "2+2?"}',
+        '[{"role": "user", "content": NaN}]',
+        '"2+2?"',
+    ],
+)
+def test_any_other_csv_cell_is_text(tmp_path, text):
+    (turn,) = read_turns(csv_file(tmp_path / "t.csv", ["q", "a", "u"], [text, text, text]))
+    assert [(m.role, m.content) for m in turn.item.messages] == [("user", text)]
+
+
+def test_chat_messages_in_a_csv_cell_are_checked(tmp_path):
+    chat = json.dumps([{"role": "robot", "content": "2+2?"}])
+    path = csv_file(tmp_path / "t.csv", ["q", "a", "u"], [chat, "4", "Why?"])
+    check_refused(path, r":2: q, message 1, role is 'robot'", tmp_path / "study" / "pipeline.db")
+
+
+def test_text_parts_make_the_text(tmp_path):
+    chat = [{"role": "user", "content": parts("2", "+2?")}]
+    ends = [
+        {"role": "assistant", "content": parts("4")},
+        {"role": "user", "content": parts("Why", "?")},
+    ]
+    path = jsonl(tmp_path / "t.jsonl", {"messages": chat + ends}, row(q=chat, id=2))
+    first, second = read_turns(path)
+    assert first.item == second.item == read_turns(jsonl(tmp_path / "p.jsonl", row()))[0].item
 
 
 def test_columns_go_to_their_places_and_the_rest_to_meta(tmp_path):
@@ -110,6 +161,19 @@ def test_again_adds_nothing(tmp_path):
         ),
         (row(q=[]), r":2: q is \[\]; expected text or a list of chat messages"),
         (row(q=[{"role": "user"}]), r"message 1, content is None"),
+        (
+            row(q=[{"role": "user", "content": []}]),
+            r":2: q, message 1, content is \[\]; expected text",
+        ),
+        (
+            row(q=[{"role": "user", "content": [*parts("2"), {"type": "image_url"}]}]),
+            r":2: q, message 1, content, part 2 is \{'type': 'image_url'\}; expected",
+        ),
+        (row(q=[{"role": "user", "content": ["2"]}]), r"content, part 1 is '2'; expected"),
+        (
+            row(q=[{"role": "user", "content": [{"type": "text", "text": "2", "more": 1}]}]),
+            r"content, part 1 is .*'more': 1",
+        ),
         (row(q=[{"role": "robot", "content": ""}]), r"role is 'robot'; expected one of system"),
         (row(q=[{"role": "assistant", "content": "4"}]), r"end in assistant; expected a user"),
         (row(q=[{"role": "user", "content": "2", "name": "Al"}]), r"message 1 has name"),
@@ -206,8 +270,27 @@ def test_largest_numbers_that_can_be_kept_come_back(tmp_path):
 
 
 def test_missing_file_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"t\.csv: No such file"):
+    with pytest.raises(InputError, match=r"t\.csv: No such file .*; expected .*: generate import"):
         read_turns(tmp_path / "t.csv")
+
+
+def test_missing_file_says_where_it_was_looked_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError) as refusal:
+        read_turns(Path("t.csv"))
+    assert f"(looked for {tmp_path / 't.csv'})" in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", ["t.jsonl", "t.csv"])
+def test_a_pipe_is_read_once_and_its_rows_are_what_is_hashed(tmp_path, name):
+    content = {"t.jsonl": json.dumps(row()).encode(), "t.csv": b"q,a,u\n2+2?,4,Why?\n"}[name]
+    os.mkfifo(tmp_path / name)
+    writer = threading.Thread(target=(tmp_path / name).write_bytes, args=[content], daemon=True)
+    writer.start()
+    store = open_turns(tmp_path / "pipeline.db")
+    assert import_file(tmp_path / name, lambda: store) == Added(1, 0)
+    (provenance,) = store._db.conn.execute("SELECT provenance FROM runs").fetchone()
+    assert json.loads(provenance)["sha256"] == bytes_fingerprint(content)
 
 
 def test_field_limit_of_csv_is_as_before(tmp_path):

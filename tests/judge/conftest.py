@@ -107,14 +107,16 @@ class ChatServer:
             self.requests.append(body)
             self.keys.append(handler.headers["Authorization"])
         status, reply = self.answer(body)
-        text = reply if isinstance(reply, str) else json.dumps(reply)
+        # Bytes are JSON of a kind that no library writes.
+        text = reply if isinstance(reply, str | bytes) else json.dumps(reply)
+        content = text if isinstance(text, bytes) else text.encode()
         kind = "text/html" if isinstance(reply, str) else "application/json"
         try:
             handler.send_response(status if handler.path.endswith("/chat/completions") else 404)
             handler.send_header("Content-Type", kind)
-            handler.send_header("Content-Length", str(len(text.encode())))
+            handler.send_header("Content-Length", str(len(content)))
             handler.end_headers()
-            handler.wfile.write(text.encode())
+            handler.wfile.write(content)
         except OSError:
             pass  # the client gave up: an interrupt is being tested
 

@@ -37,6 +37,43 @@ def test_named_baseline_and_rubric_as_json(study, run_cli):
     assert (summary["invalid"], summary["invalid_count"]) == ({}, 0)
 
 
+def test_fewer_items_than_turns_are_explained_once(study, run_cli):
+    _code, out, _err = run_cli("--study", study.folder)
+    assert out.splitlines()[1] == (
+        f"  ({ITEMS + 1} turns hold {ITEMS} distinct items; equal ones are judged once)"
+    )
+    _code, out, _err = run_cli("--study", study.folder, "--json")
+    assert json.loads(out)["turns"] == ITEMS + 1
+    database = open_pipeline(study.pipeline)
+    database.conn.execute("DELETE FROM run_turns")
+    database.conn.execute("DELETE FROM turns WHERE sample_index = 1")
+    database.close()
+    _code, out, _err = run_cli("--study", study.folder)
+    assert "distinct" not in out
+
+
+@pytest.mark.parametrize(
+    ("messages", "found"),
+    [
+        ('[{"who": "user", "says": "2+2?"}]', "a stored message is {'says': '2+2?', 'who'"),
+        ('[{"role": "user", "content": null}]', "a stored message is {'content': None, 'role'"),
+        ('[{"role": "user", "content": "\\ud800"}]', "a stored message is {'content': '\\ud800'"),
+        ('["2+2?"]', "a stored message is '2+2?'"),
+        ("[]", "conversation are []"),
+        ('{"role": "user"}', "conversation are {'role': 'user'}"),
+        ("7", "conversation are 7"),
+    ],
+)
+def test_foreign_messages_in_the_store_are_one_line(study, run_cli, messages, found):
+    database = open_pipeline(study.pipeline)
+    database.conn.execute("UPDATE conversations SET messages = ?", [messages])
+    database.close()
+    code, out, err = run_cli("--study", study.folder)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert found in err
+    assert "expected" in err
+
+
 def test_one_item_is_no_items(study, run_cli):
     run_cli("--study", study.folder)
     database = open_pipeline(study.pipeline)

@@ -1,5 +1,6 @@
 """Runs against a real HTTP server: every outcome, resuming, stopping, and the key kept secret."""
 
+import json
 import re
 import signal
 import subprocess
@@ -9,7 +10,11 @@ import time
 
 import pytest
 
+from generation.store import TurnStore
+from judge.cli import judge
+from judge.client import read_completion
 from judge.store import JudgmentStore, open_pipeline
+from judge.verdict import MAX_KEPT, MAX_REASON
 
 ITEMS = 8  # distinct items of the `study` fixture
 KEY = "made-up-key-for-this-test"
@@ -92,6 +97,11 @@ def test_other_parameters_are_another_judge(study, server, run_cli):
         (lambda s: {**s.completion(""), "choices": []}, "no choices in the reply"),
         (lambda s: {**s.completion(""), "choices": [{}]}, "empty reply"),
         (lambda s: s.completion([{"type": "text"}]), "empty reply"),
+        (lambda s: {**s.completion(""), "choices": ["x"]}, "empty reply"),
+        (lambda s: {**s.completion(""), "choices": [None]}, "empty reply"),
+        (lambda s: {**s.completion(""), "choices": [[[["x"]]]]}, "empty reply"),
+        (lambda s: {**s.completion(""), "choices": [{"message": ["x"]}]}, "empty reply"),
+        (lambda s: s.completion(None, refusal={"odd": 1}), "refusal"),
     ],
 )
 def test_an_unreadable_verdict_is_an_outcome_of_its_own(study, server, run_cli, reply, reason):
@@ -105,7 +115,7 @@ def test_an_unreadable_verdict_is_an_outcome_of_its_own(study, server, run_cli, 
     assert f"\n    {reason}: 1\n" in out
     (invalid,) = [judgment for judgment in stored(study) if not judgment.valid]
     assert invalid.invalid_reason.startswith(reason)
-    if reason == "refusal":
+    if reason == "refusal" and invalid.raw:
         assert invalid.raw == "I cannot help with that."
 
 
@@ -165,13 +175,74 @@ def test_verdicts_before_the_stop_are_kept_and_the_next_run_goes_on(study, serve
     assert len(server.requests) == 4 + 5
 
 
-@pytest.mark.parametrize("reply", ["<html>Welcome</html>", {"detail": "hello"}, [], None])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "<html>Welcome</html>",
+        {"detail": "hello"},
+        [],
+        None,
+        b"[" * 100_000,
+        b'{"choices":' + b"[" * 100_000,
+    ],
+    ids=["html", "other JSON", "list", "null", "deep", "deep choices"],
+)
 def test_a_web_page_is_no_judge(study, server, run_cli, reply):
     server.answer = lambda body: (200, reply)
     code, _out, err = run_cli("--study", study.folder, "--model", "m", "--base-url", server.url)
     assert code == 1
     assert "something else than a chat completion; check that --base-url ends in /v1" in err
     assert stored(study) == []
+
+
+@pytest.mark.parametrize("defect", [TypeError("a defect"), ZeroDivisionError()])
+def test_a_defect_in_one_worker_loses_no_verdict_and_surfaces(
+    study, server, run_cli, monkeypatch, defect
+):
+    """The other two requests are under way when one worker fails, and answered only then."""
+    failed, three = threading.Event(), threading.Barrier(3)
+
+    def answer(body):
+        three.wait(30)
+        if turn_of(body) != broken:
+            failed.wait(30)
+        return 200, server.completion(server.verdict())
+
+    def read(completion, rubric):
+        if not failed.is_set():
+            failed.set()
+            raise defect
+        return read_completion(completion, rubric)
+
+    database = open_pipeline(study.pipeline)
+    broken = next(TurnStore(database).items())[1].turn
+    database.close()
+    server.answer = answer
+    monkeypatch.setattr("judge.client.read_completion", read)
+    options = ("--study", study.folder, "--model", "m", "--base-url", server.url)
+    with pytest.raises(type(defect)) as surfaced:
+        judge.main([*map(str, options), "--concurrency", "3"])
+    assert surfaced.value is defect
+    assert [judgment.label for judgment in stored(study)] == ["generic_reply"] * 2
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://\udcff/",
+        "http://xn--\xff/",
+        "http://a\tb/v1",
+        "http://256.256.256.256/v1",
+        "http://127.0.0.1:1/" + "a" * 70_000,
+        "http://127.0.0.1:1/\udcff",
+    ],
+)
+def test_an_odd_url_is_one_line(study, server, run_cli, monkeypatch, url):
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    code, out, err = run_cli("--study", study.folder, "--model", "m")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "--base-url" in err
+    assert len(err) < 1000
 
 
 def test_nobody_listens(study, server, run_cli):
@@ -253,6 +324,77 @@ def test_the_key_is_sent_and_never_shown_or_stored(
     assert server.keys == [f"Bearer {KEY}"] * len(server.keys)
     assert KEY not in out + err + later_out + later_err
     assert KEY.encode() not in files_of(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "key", [KEY, "a/b+c=d", r"back\slash's \"quotes\""], ids=["plain", "slashes", "quotes"]
+)
+def test_a_key_that_the_server_repeats_is_not_kept(
+    study, server, run_cli, monkeypatch, files_of, tmp_path, key
+):
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    replies = {
+        "Why 48?": server.completion(f"You sent Bearer {key}."),
+        "Are you sure?": server.completion(server.verdict(rationale=f"By Bearer {key}.")),
+        "Thanks!": server.completion(None, refusal=f"Bearer {key}?"),
+        "": server.completion(server.verdict(label=f"Bearer {key}")),
+        "Now for June, please.": server.completion(server.verdict().replace("sigma", key)),
+        "Write a poem about rain.": server.completion(
+            server.verdict(rationale="By KEY.").replace(
+                "KEY", "".join(f"\\u{ord(sign):04X}" for sign in key)
+            )
+        ),
+        "Natalia sold 48 clips.": server.completion(
+            server.verdict(rationale=f"By Bearer {key}.").replace("/", "\\/")
+        ),
+    }
+    overflow = (400, {"error": {"code": "context_length_exceeded", "message": f"Bearer {key}"}})
+    server.answer = lambda body: (
+        (200, replies[turn_of(body)]) if turn_of(body) in replies else overflow
+    )
+    code, _out, _err = run_cli("--study", study.folder, "--model", "m", "--base-url", server.url)
+    assert (code, len(stored(study))) == (0, ITEMS)
+    texts = [text for j in stored(study) for text in (j.raw, j.rationale, j.invalid_reason) if text]
+    assert not [text for text in texts if key in text or json.dumps(key)[1:-1] in text]
+    assert sorted({judgment.rationale for judgment in stored(study) if judgment.valid}) == [
+        "By Bearer ….",
+        "By ….",
+    ]
+    assert key.encode() not in files_of(tmp_path)
+    kept = "".join(texts).replace("\\/", "/")
+    assert key not in kept
+
+
+def test_a_stand_in_for_a_key_spoils_no_verdict(study, server, run_cli, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "e")
+    code, _out, _err = run_cli("--study", study.folder, "--model", "m", "--base-url", server.url)
+    assert code == 0
+    assert {judgment.raw for judgment in stored(study)} == {server.verdict()}
+
+
+def test_a_reply_is_kept_up_to_a_limit_and_says_what_was_cut(study, server, run_cli):
+    long = "x" * 200_000
+    replies = {
+        "Why 48?": f"{long} {server.verdict()}",
+        "Are you sure?": server.verdict(label=long),
+        "Thanks!": server.verdict(rationale=long),
+        "": server.verdict().replace("sigma", long),
+    }
+    server.answer = lambda body: (
+        200,
+        server.completion(replies.get(turn_of(body), server.verdict())),
+    )
+    code, out, _err = run_cli("--study", study.folder, "--model", "m", "--base-url", server.url)
+    assert code == 0
+    assert count(out, "generic_reply") == ITEMS - 2
+    for judgment in stored(study):
+        texts = (judgment.raw, judgment.rationale or "")
+        assert all(len(text) <= MAX_KEPT + 40 for text in texts)
+        assert len(judgment.invalid_reason or "") <= MAX_REASON + 40
+    (cut,) = [j for j in stored(study) if j.raw.startswith("xxx")]
+    assert cut.raw.endswith(server.verdict())
+    missing = 200_000 + 1 + len(server.verdict()) - MAX_KEPT
+    assert f" [… {missing} characters cut …] " in cut.raw
 
 
 def test_an_impossible_key_is_one_line_without_it(study, server, run_cli, monkeypatch):

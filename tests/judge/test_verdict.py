@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import time
 
 import pytest
 from hypothesis import given
@@ -111,6 +112,33 @@ def test_every_reply_can_be_stored():
     assert judgment.rationale == "bad \ufffd sign\ufffd"
     assert judgment.raw.endswith("}\ufffd\ufffd")
     sqlite3.connect(":memory:").execute("SELECT ?, ?", (judgment.rationale, judgment.raw))
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "{",
+        '{"',
+        '{"a',
+        '{"a":',
+        '{"a":[',
+        '{"a":[1,{"a":',
+        '{"a":"x",',
+        '{"\\"{',
+        '{"a":1}',
+        '"k":1,',
+    ],
+)
+def test_a_hostile_reply_is_read_in_no_time(piece):
+    raw = "{" + piece * (500_000 // len(piece))
+    began = time.process_time()
+    assert not parse_verdict(raw, RUBRIC).valid
+    assert not parse_verdict(raw[:-1] + "}", RUBRIC).valid
+    assert time.process_time() - began < 2  # seconds; a quadratic reading takes minutes
+
+
+def test_a_thought_with_many_braces_hides_no_verdict():
+    assert parse_verdict(r"\frac{1}{2} {'a': 1} " * 1000 + written(), RUBRIC).valid
 
 
 @given(st.text() | st.recursive(st.none() | st.floats() | st.text(), st.lists).map(json.dumps))
