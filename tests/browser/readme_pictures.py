@@ -18,7 +18,7 @@ ITEMS = 60
 SIZES = {"": (1280, 880), "-phone": (390, 844)}
 REPORT_SIZES = {"": (1280, 1560), "-phone": (390, 844)}
 
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "support"))
 from labelling_page import label, shown_turn, status  # noqa: E402
 
 
