@@ -38,6 +38,7 @@ class Kappas:
 class Calibration:
     """The result of `calibrate`, a function of the two stores, the choices made and the seed.
 
+    `annotator` is whose labels alone are the reference, None for everybody's.
     `flagged` counts the items that somebody flagged for discussion, `other_labels` the labels under
     other rubric versions, which are left out. `more_labels` estimates how many more bring the
     interval of kappa within ±0.10; None where unknown.
@@ -47,6 +48,7 @@ class Calibration:
     judge: StoredJudge
     other_judges: tuple[StoredJudge, ...]
     reference_rule: str
+    annotator: str | None
     annotators: dict[str, int]
     flagged: int
     sample: Sample | None

@@ -82,6 +82,7 @@ def calibrate_study(
         judge=chosen,
         other_judges=tuple(other for other in judges if other != chosen),
         reference_rule=references.rule,
+        annotator=annotator,
         annotators={name: len(labels) for name, labels in by_annotator.items()},
         flagged=references.flagged,
         sample=sample,

@@ -1,5 +1,6 @@
 """A calibration as plain text: tables that fit 100 columns, study text that cannot act."""
 
+import shlex
 from collections.abc import Iterable
 
 from rich.table import Table
@@ -172,5 +173,7 @@ def _next(calibration: Calibration, study: Study, disagreements: bool) -> str:
         return f"next: take one person's labels: calibrate {choice} --annotator NAME"
     if calibration.disagreements and not disagreements:
         count = counted(len(calibration.disagreements), "disagreement")
+        if calibration.annotator:
+            choice += f" --annotator {shlex.quote(calibration.annotator)}"
         return f"next: look at {count}: calibrate {choice} --disagreements"
     return f"next: calibrate export {choice}"

@@ -241,6 +241,11 @@ def test_people_who_agree_on_nothing_are_a_result_of_their_own(builder):
     assert "nothing is calibrated" in run(builder, "export").stderr
 
 
+def test_the_next_command_keeps_to_the_chosen_annotator(small_study):
+    output = run(small_study, "--annotator", "ann").stdout
+    assert output.endswith(" --annotator ann --disagreements\n")
+
+
 def test_an_annotator_is_found_in_either_spelling(builder):
     builder.turns(2)
     builder.sample()
