@@ -16,6 +16,7 @@ from annotator.desk import Desk
 from annotator.labels import open_labels, record_rubric
 from annotator.local_only import LocalOnly
 from annotator.name import checked_name
+from generation.study import Study
 from rubrics import InputError, Rubric
 
 HOST = "127.0.0.1"  # without accounts the page is for this machine alone
@@ -37,7 +38,8 @@ def serve(labels: Path, rubric: Rubric, *, annotator: str | None, port: int) -> 
     annotator = checked_name(annotator) if annotator else None
     database = open_labels(labels)
     if not database["items"].count:
-        raise InputError(f"{labels} holds no items; choose some first: calibrate sample")
+        option = Study(labels.parent).option
+        raise InputError(f"{labels} holds no items; choose some first: calibrate sample{option}")
     record_rubric(database, rubric)
     free = free_port(port)
     if free != port:

@@ -12,6 +12,7 @@ from sqlite_utils import Database
 from annotator.migrations import annotator_migrations
 from generation.database import immediate, keep, open_database
 from generation.item import Item, messages_from
+from generation.study import Study
 from rubrics import InputError, Rubric, canonical_json, parse_rubric, short
 
 DEFAULT_SEED = 20260402
@@ -28,7 +29,10 @@ class BlindItem:
 def open_labels(path: Path, *, create: bool = False) -> Database:
     """labels.db, waiting for the disk at every commit; raises InputError if it cannot be opened."""
     if not create and not path.exists():
-        raise InputError(f"{path} does not exist; choose items to label first: calibrate sample")
+        option = Study(path.parent).option
+        raise InputError(
+            f"{path} does not exist; choose items to label first: calibrate sample{option}"
+        )
     return open_database(path, (annotator_migrations,), durable=True, create=create)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlite_utils import Database, Migrations
 
+from generation.study import Study
 from rubrics import InputError
 
 BUSY_TIMEOUT_MS = 10_000
@@ -31,7 +32,8 @@ def open_database(
     written, or holds migrations that this version does not know.
     """
     if not create and not path.exists():
-        raise InputError(f"{path} does not exist; make a study first: generate example")
+        option = Study(path.parent).option
+        raise InputError(f"{path} does not exist; make a study first: generate example{option}")
     with readable_refusals(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
