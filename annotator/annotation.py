@@ -59,13 +59,23 @@ def current_annotation(
     return next(map(_annotation, rows), None)
 
 
-def done_items(database: Database, annotator: str, rubric_version: str) -> set[str]:
-    """Ids of the items that an annotator has labelled or skipped under a rubric version."""
+def event_of(database: Database, nonce: str) -> Annotation | None:
+    """The event that was saved from the display with this nonce."""
+    return next(map(_annotation, database["events"].rows_where("nonce = ?", [nonce])), None)
+
+
+def done_kinds(database: Database, annotator: str, rubric_version: str) -> dict[str, str]:
+    """'label' or 'skip' by the id of every item that an annotator has done under a version.
+
+    Read by index for one person, where `current_events` would fold everybody's events first.
+    """
     rows = database.conn.execute(
-        "SELECT DISTINCT item_id FROM events WHERE annotator = ? AND rubric_version = ?",
+        """SELECT item_id, kind FROM events WHERE event_id IN (
+               SELECT max(event_id) FROM events
+               WHERE annotator = ? AND rubric_version = ? GROUP BY item_id)""",
         [annotator, rubric_version],
     )
-    return {row[0] for row in rows}
+    return dict(rows.fetchall())
 
 
 def annotation_history(database: Database) -> list[Annotation]:

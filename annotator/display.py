@@ -7,11 +7,11 @@ stored can only belong to what was on screen.
 import json
 import secrets
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 
 from sqlite_utils import Database
 
 from annotator.choice import Choice
+from generation.clock import now
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,6 @@ def find_display(database: Database, nonce: str) -> Display | None:
 def last_display(database: Database, annotator: str, rubric_version: str) -> Display | None:
     """What the annotator was shown last: where a reload or a restart comes back to."""
     return _one(database, "annotator = ? AND rubric_version = ?", [annotator, rubric_version])
-
-
-def is_spent(database: Database, display: Display) -> bool:
-    """Whether something was saved from this display already."""
-    found = database.conn.execute("SELECT 1 FROM events WHERE nonce = ?", [display.nonce])
-    return found.fetchone() is not None
 
 
 def keep_draft(database: Database, display: Display, choice: Choice) -> None:
@@ -90,7 +84,3 @@ def _one(database: Database, where: str, parameters: list[str]) -> Display | Non
         parameters,
     ).fetchone()
     return Display(*row) if row else None
-
-
-def now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -3,19 +3,17 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from sqlite_utils import Database
 
 from annotator.migrations import annotator_migrations
+from generation.clock import now
 from generation.database import immediate, keep, open_database
 from generation.item import Item, messages_from
-from generation.study import Study
+from generation.study import DEFAULT_SEED, Study
 from rubrics import InputError, Rubric, canonical_json, parse_rubric, short
-
-DEFAULT_SEED = 20260402
 
 
 @dataclass(frozen=True)
@@ -86,7 +84,7 @@ def record_rubric(database: Database, rubric: Rubric) -> None:
                 "version": rubric.version,
                 "hash": rubric.hash,
                 "text": rubric.text,
-                "first_used_at": datetime.now(UTC).isoformat(timespec="seconds"),
+                "first_used_at": now(),
             },
         )
         known = database["rubrics"].get(rubric.version)["hash"]

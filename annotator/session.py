@@ -1,6 +1,7 @@
 """The labelling session as a state machine, free of any page: all of its state is in labels.db."""
 
 import sqlite3
+from collections import Counter
 from dataclasses import replace
 
 from sqlite_utils import Database
@@ -9,7 +10,8 @@ from annotator.annotation import (
     Annotation,
     append_event,
     current_annotation,
-    done_items,
+    done_kinds,
+    event_of,
     saved_as,
 )
 from annotator.choice import SKIP_REASONS, Choice, choice_of, fault
@@ -17,17 +19,16 @@ from annotator.display import (
     Display,
     drop_draft,
     find_display,
-    is_spent,
     keep_draft,
     kept_draft,
     last_display,
-    now,
     put_display,
 )
 from annotator.labels import blind_item, item_ids, recorded_rubric, study_seed
 from annotator.name import checked_name
 from annotator.screen import OUT_OF_DATE, Reply, Screen
 from annotator.worklist import work_list
+from generation.clock import now
 from generation.database import immediate, keep
 from rubrics import Rubric
 
@@ -50,7 +51,7 @@ class LabellingSession:
         last = last_display(self._db, annotator, self._rubric.version)
         start = order.index(last.item_id) if last and last.item_id in order else 0
         standing = (
-            last is not None and order[start] == last.item_id and not is_spent(self._db, last)
+            last is not None and order[start] == last.item_id and not event_of(self._db, last.nonce)
         )
         position = start if standing else self._next_open(annotator, start)
         return Reply("", screen=self._show(annotator, position))
@@ -74,7 +75,7 @@ class LabellingSession:
             return OUT_OF_DATE
         if refusal := self._refusal(display, item_id, choice):
             return refusal
-        if is_spent(self._db, display):
+        if event_of(self._db, nonce):
             return Reply("")  # the draft arrived after its own save
         saved = self._current(display)
         if saved and saved.event_id != display.last_event_id:
@@ -110,8 +111,8 @@ class LabellingSession:
         order = self._order(annotator)
         if not order:
             return Reply("There is no item to look at.", refused=True)
-        saved = (self._annotation(annotator, item_id) for item_id in order)
-        skipped = (i for i, event in enumerate(saved) if event and event.kind == "skip")
+        done = self._done(annotator)
+        skipped = (i for i, item_id in enumerate(order) if done.get(item_id) == "skip")
         return Reply("", screen=self._show(annotator, next(skipped, len(order) - 1)))
 
     def displayed(self, nonce: str) -> Reply:
@@ -129,9 +130,9 @@ class LabellingSession:
             return refusal
         with immediate(self._db):
             saved = self._current(display)
-            if is_spent(self._db, display):
-                repeated = choice_of(saved) == choice and saved.skip_reason == skip_reason
-                event_id = saved.event_id if repeated else None
+            if stored := event_of(self._db, nonce):
+                repeated = choice_of(stored) == choice and stored.skip_reason == skip_reason
+                event_id = stored.event_id if repeated else None
             elif saved and saved.event_id != display.last_event_id:
                 return self._overtaken(display, choice, saved)
             else:
@@ -188,14 +189,14 @@ class LabellingSession:
         )
 
     def _show(self, annotator: str, position: int | None) -> Screen:
-        counts = self._counts(annotator)
+        done = Counter(self._done(annotator).values())
         order = self._order(annotator)
         screen = Screen(
             annotator=annotator,
             rubric=self._rubric,
             total=len(order),
-            labelled=counts.get("label", 0),
-            skipped=counts.get("skip", 0),
+            labelled=done["label"],
+            skipped=done["skip"],
         )
         if position is None:
             return screen
@@ -228,7 +229,7 @@ class LabellingSession:
     def _next_open(self, annotator: str, start: int) -> int | None:
         """The first item from `start` on, then from the beginning, without an annotation."""
         order = self._order(annotator)
-        done = done_items(self._db, annotator, self._rubric.version)
+        done = self._done(annotator)
         positions = (*range(start, len(order)), *range(start))
         return next((p for p in positions if order[p] not in done), None)
 
@@ -246,11 +247,5 @@ class LabellingSession:
         keep(self._db, "annotators", {"annotator": annotator, "first_seen_at": now()})
         return annotator
 
-    def _counts(self, annotator: str) -> dict[str, int]:
-        return dict(
-            self._db.conn.execute(
-                """SELECT kind, count(*) FROM current_events
-                   WHERE annotator = ? AND rubric_version = ? GROUP BY kind""",
-                [annotator, self._rubric.version],
-            )
-        )
+    def _done(self, annotator: str) -> dict[str, str]:
+        return done_kinds(self._db, annotator, self._rubric.version)

@@ -3,12 +3,12 @@
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from sqlite_utils import Database
 
+from generation.clock import now
 from generation.database import keep, open_database
 from generation.item import Item, messages_from
 from generation.migrations import generation_migrations
@@ -38,7 +38,7 @@ class TurnStore:
                     "run_id": run.run_id,
                     "kind": run.kind,
                     "provenance": canonical_json(run.provenance),
-                    "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
+                    "started_at": now(),
                 },
             )
             for turn in turns:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 DEFAULT_FOLDER = Path("study")
+DEFAULT_SEED = 20260402  # of the sample, the work lists and the resamples
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 import json
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from sqlite_utils import Database
 
+from generation.clock import now
 from generation.database import immediate, keep, open_database
 from generation.migrations import generation_migrations
 from judge.judge import Judge
@@ -42,7 +42,6 @@ class JudgmentStore:
 
         Raises InputError when this study knows the rubric's version with another content.
         """
-        now = datetime.now(UTC).isoformat(timespec="seconds")
         with immediate(self._db):
             self._refuse_drift(prompt)
             keep(
@@ -55,7 +54,7 @@ class JudgmentStore:
                     "rubric_hash": prompt.rubric_hash,
                     "rubric_text": prompt.rubric_text,
                     "text": prompt.text,
-                    "first_used_at": now,
+                    "first_used_at": now(),
                 },
             )
             keep(
@@ -67,7 +66,7 @@ class JudgmentStore:
                     "parameters": canonical_json(judge.parameters),
                     "rubric_version": judge.rubric_version,
                     "prompt_hash": judge.prompt_hash,
-                    "first_used_at": now,
+                    "first_used_at": now(),
                 },
             )
         return judge.judge_id
@@ -92,7 +91,7 @@ class JudgmentStore:
                 "rationale": judgment.rationale,
                 "invalid_reason": judgment.invalid_reason,
                 "raw": judgment.raw,
-                "judged_at": datetime.now(UTC).isoformat(timespec="seconds"),
+                "judged_at": now(),
             },
         )
 
@@ -119,7 +118,7 @@ class JudgmentStore:
                 "folder": str(folder),
                 "judge_id": judge_id,
                 "calibration": canonical_json(calibration),
-                "exported_at": datetime.now(UTC).isoformat(timespec="seconds"),
+                "exported_at": now(),
             },
         )
 

@@ -164,7 +164,8 @@ def _calibrated(
     seed: int | None = None,
 ) -> "Calibration":
     """The calibration that the options ask for, over the study's two stores."""
-    from annotator.labels import DEFAULT_SEED, open_labels
+    from annotator.labels import open_labels
+    from generation.study import DEFAULT_SEED
     from judge.calibration.study_calibration import calibrate_study
     from judge.store import open_pipeline
     from rubrics import latest_version, load_rubric

@@ -1,14 +1,15 @@
 """Which items people label: a simple random sample, drawn once, handed over blind."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from sqlite_utils import Database
 
-from annotator.labels import DEFAULT_SEED, BlindItem, add_items
+from annotator.labels import BlindItem, add_items
+from generation.clock import now
 from generation.database import immediate
 from generation.item import Item
 from generation.store import TurnStore
+from generation.study import DEFAULT_SEED
 from judge.calibration.plural import counted
 from rubrics import InputError, fingerprint, short
 
@@ -138,7 +139,7 @@ def _draw(pipeline_db: Database, hashes: list[str], n: int | None, seed: int) ->
             "seed": sample.seed,
             "drawn": sample.drawn,
             "population": sample.population,
-            "drawn_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "drawn_at": now(),
         }
     )
     pipeline_db["sample_items"].insert_all(

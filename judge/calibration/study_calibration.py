@@ -5,9 +5,10 @@ from numpy.typing import NDArray
 from sqlite_utils import Database
 
 from annotator.annotation import Annotation, current_annotations
-from annotator.labels import DEFAULT_SEED, blind_items, recorded_rubric
+from annotator.labels import blind_items, recorded_rubric
 from annotator.name import checked_name
 from annotator.reference import labels_by_annotator, reference_labels
+from generation.study import DEFAULT_SEED
 from judge.calibration.agreement import label_scores
 from judge.calibration.calibration import Calibration, Kappas
 from judge.calibration.confusion import (

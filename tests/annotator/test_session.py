@@ -170,6 +170,17 @@ def test_the_same_save_twice_is_stored_once(session, labels):
     assert len(annotation_history(labels)) == 1
 
 
+def test_a_save_repeated_after_a_later_edit_gets_its_own_receipt(session, labels):
+    first = session.open("ann").screen
+    saved = save(session, first)
+    save(session, back_from(session, saved.screen), NEW_TASK)
+    assert save(session, first).message == saved.message
+    assert [e.category for e in annotation_history(labels)] == [
+        "genuine_followup",
+        "new_task_prompt",
+    ]
+
+
 def test_another_choice_under_a_spent_nonce_is_refused(session, labels):
     screen = session.open("ann").screen
     save(session, screen)
