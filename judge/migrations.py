@@ -1,4 +1,4 @@
-"""Schema of pipeline.db, the judge part: judge prompts, judges, judgments, samples, exports."""
+"""Schema of pipeline.db, the judge part: prompts, judges, judgments, batches, samples, exports."""
 
 from sqlite_utils import Database, Migrations
 
@@ -67,6 +67,73 @@ def m001_judgments(db: Database) -> None:
             calibration TEXT NOT NULL CHECK (json_valid(calibration)),
             exported_at TEXT NOT NULL
         ) STRICT""",
+    )
+    for statement in statements:
+        db.conn.execute(statement)
+
+
+@judge_migrations()
+def m002_accounts(db: Database) -> None:
+    """What a verdict cost, what a server takes, who holds an ask, and versions of a template.
+
+    Tokens are NULL where the server did not say. `agreed_parameters` remembers what a server took
+    of what was wanted, so that a run that goes on is the same judge and asks for nothing again.
+    An ask that is in an open batch is paid for already, hence its row until it is collected.
+    """
+    statements = (
+        "ALTER TABLE judgments ADD COLUMN prompt_tokens INTEGER",
+        "ALTER TABLE judgments ADD COLUMN cached_tokens INTEGER",
+        "ALTER TABLE judgments ADD COLUMN completion_tokens INTEGER",
+        """ALTER TABLE judgments ADD COLUMN label_probabilities TEXT
+            CHECK (label_probabilities IS NULL OR json_valid(label_probabilities))""",
+        """CREATE TABLE agreed_parameters (
+            model TEXT NOT NULL,
+            wanted TEXT NOT NULL CHECK (json_valid(wanted)),
+            agreed TEXT NOT NULL CHECK (json_valid(agreed)),
+            logprobs INTEGER NOT NULL CHECK (logprobs IN (0, 1)),
+            server TEXT NOT NULL,
+            agreed_at TEXT NOT NULL,
+            PRIMARY KEY (model, wanted)
+        ) STRICT""",
+        """CREATE TABLE prompt_templates (
+            name TEXT NOT NULL,
+            version INTEGER NOT NULL CHECK (version >= 1),
+            text TEXT NOT NULL,
+            shots TEXT NOT NULL CHECK (json_valid(shots)),
+            note TEXT NOT NULL,
+            parent TEXT NOT NULL,
+            written_at TEXT NOT NULL,
+            PRIMARY KEY (name, version)
+        ) STRICT""",
+        """CREATE TABLE batches (
+            batch_id TEXT PRIMARY KEY,
+            judge_id TEXT NOT NULL REFERENCES judges,
+            server TEXT NOT NULL,
+            status TEXT NOT NULL,
+            submitted_at TEXT NOT NULL,
+            closed_at TEXT
+        ) STRICT""",
+        """CREATE TABLE batch_asks (
+            custom_id TEXT NOT NULL,
+            batch_id TEXT NOT NULL REFERENCES batches,
+            judge_id TEXT NOT NULL REFERENCES judges,
+            item_hash TEXT NOT NULL,
+            run_index INTEGER NOT NULL,
+            PRIMARY KEY (custom_id, batch_id)
+        ) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE anchor_checks (
+            check_id INTEGER PRIMARY KEY,
+            export_hash TEXT NOT NULL,
+            model TEXT NOT NULL,
+            parameters TEXT NOT NULL CHECK (json_valid(parameters)),
+            anchors INTEGER NOT NULL,
+            changed INTEGER NOT NULL,
+            drifted INTEGER NOT NULL CHECK (drifted IN (0, 1)),
+            checked_at TEXT NOT NULL
+        ) STRICT""",
+        "CREATE INDEX batch_asks_by_ask ON batch_asks (judge_id, item_hash, run_index)",
+        "CREATE INDEX batch_asks_by_batch ON batch_asks (batch_id)",
+        "CREATE INDEX batches_by_judge ON batches (judge_id)",
     )
     for statement in statements:
         db.conn.execute(statement)
