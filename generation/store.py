@@ -102,8 +102,17 @@ class TurnStore:
                FROM turns JOIN answers USING (answer_id) JOIN conversations USING (conversation_id)
                GROUP BY turns.item_hash ORDER BY turns.item_hash"""
         )
-        for item_hash, messages, answer, turn in rows:
-            yield item_hash, Item(messages_from(json.loads(messages)), answer, turn)
+        for item_hash, *texts in rows:
+            yield item_hash, item_from(*texts)
+
+    def item_count(self) -> int:
+        """How many distinct items there are."""
+        return self._db.conn.execute("SELECT count(DISTINCT item_hash) FROM turns").fetchone()[0]
+
+
+def item_from(messages: str, answer: str, turn: str) -> Item:
+    """An item from its stored texts, `messages` being JSON; raises InputError if it is not ours."""
+    return Item(messages_from(json.loads(messages)), answer, turn)
 
 
 def _row(record: Answer | Turn, *, drop: tuple[str, ...]) -> dict[str, Any]:

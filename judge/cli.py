@@ -6,8 +6,14 @@ from typing import Any
 
 import click
 
-from generation.command import Verb, study_option
+from generation.command import Verb, one_line, study_option
 from generation.study import Study
+from judge.config import JudgeConfig
+from judge.options import config_from, model_options, pace_options
+from judge.prompt_cli import prompt
+
+DRIFTED = 3  # the agreement that was calibrated no longer holds
+FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.group(cls=Verb, default="run", default_if_no_args=True)
@@ -21,85 +27,114 @@ def judge() -> None:
       judge
       judge --model NAME --base-url http://localhost:8000/v1
       judge --prompt exports/FOLDER
+      judge --judge-config judges.toml
+      judge status
     """
 
 
 @judge.command()
 @study_option
 @click.option("--judge", "baseline", type=click.Choice(["lexical"]), help="The embedded baseline.")
-@click.option("--model", metavar="NAME", help="The judge model, as its server names it.")
+@model_options
+@pace_options
 @click.option(
-    "--base-url", metavar="URL", help="The server, ending in /v1  [env var: OPENAI_BASE_URL]"
-)
-@click.option("--rubric", metavar="VERSION", help="The rubric  [default: the latest]")
-@click.option(
-    "--prompt",
-    "export",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="An exported judge prompt's folder.",
+    "--judge-config", type=FILE, metavar="FILE", help="Several judges: a TOML file of [[judge]]."
 )
 @click.option(
-    "--concurrency",
-    type=click.IntRange(1, 1024),
-    help="Requests in flight  [default: 8]",
+    "--max-cost",
+    type=click.FloatRange(0, min_open=True),
+    help="Dollars; stop before more is spent.",
 )
+@click.option("--prices", type=FILE, metavar="FILE", help="What tokens cost: a TOML file by model.")
 @click.option(
-    "--max-tokens",
-    type=click.IntRange(1),
-    help="Tokens of one verdict, reasoning included  [default: 1024]",
+    "--anchors",
+    is_flag=True,
+    help="First re-judge the export's anchor items; stop if the judge has drifted.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def run(
     study: Study,
     baseline: str | None,
-    model: str | None,
-    base_url: str | None,
-    rubric: str | None,
-    export: Path | None,
-    concurrency: int | None,
-    max_tokens: int | None,
+    judge_config: Path | None,
+    max_cost: float | None,
+    prices: Path | None,
+    anchors: bool,
     as_json: bool,
-) -> None:
+    **options: Any,
+) -> int:
     """Label every stored turn that this judge has not labelled yet (the default)."""
-    of_a_model = {
-        "--model": model,
-        "--base-url": base_url,
-        "--concurrency": concurrency,
-        "--max-tokens": max_tokens,
-    }
-    given = ", ".join(name for name, value in of_a_model.items() if value is not None)
-    if given and baseline:
-        raise click.UsageError(f"--judge lexical takes no {given}")
-    if given and model is None and export is None:
-        raise click.UsageError(f"{given}: for which model? add --model NAME or --prompt FOLDER")
-    if export and (baseline or rubric):
-        raise click.UsageError(
-            "--prompt brings its own judge and rubric: drop --judge and --rubric"
-        )
-    from judge.instrument import Server, choose_instrument, exported_instrument
-    from judge.run import run_judge
-
-    server = Server(model, base_url, concurrency, max_tokens)
-    instrument = (
-        exported_instrument(export, server) if export else choose_instrument(rubric, server)
+    named = sorted(
+        f"--{name.replace('_', '-')}"
+        for name, value in options.items()
+        if value is not None and name != "rubric"
     )
-    for warning in instrument.warnings:
-        click.echo(f"warning: {warning}", err=True)
-    summary = run_judge(study, instrument)
-    click.echo(json.dumps(summary.as_dict(), indent=2) if as_json else _report(summary))
+    if baseline and named:
+        raise click.UsageError(f"--judge lexical takes no {', '.join(named)}")
+    config = config_from(options)
+    if judge_config and (baseline or config != JudgeConfig()):
+        raise click.UsageError("--judge-config brings its own judges: drop what else names one")
+    if max_cost is not None and prices is None:
+        raise click.UsageError("--max-cost: what does a token cost? add --prices FILE")
+
+    from judge.anchor_check import Drifted
+    from judge.instrument import Budget
+    from judge.judges_file import read_judges
+    from judge.run import run_judges
+
+    configs = read_judges(judge_config) if judge_config else (config,)
+    budget = Budget(prices, max_cost)
+    summaries = []
+    try:
+        for summary in run_judges(study, configs, budget=budget, anchors=anchors, warn=_warn):
+            summaries.append(summary.as_dict())
+            if not as_json:
+                click.echo(_report(summary))
+    except Drifted as drifted:
+        click.echo(f"error: {drifted}", err=True)
+        return DRIFTED
+    if as_json:
+        click.echo(json.dumps(summaries if judge_config else summaries[0], indent=2))
+    return 0
+
+
+@judge.command()
+@study_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def status(study: Study, as_json: bool) -> None:
+    """What became of every turn under each judge: labelled, invalid, in a batch, waiting."""
+    from judge.status import study_status
+    from judge.status_text import status_text
+    from judge.store import open_study
+
+    with open_study(study) as database:
+        found = study_status(database)
+    click.echo(
+        json.dumps(found.as_dict(), indent=2) if as_json else status_text(found, study), nl=as_json
+    )
+
+
+judge.add_command(prompt)
+
+
+def _warn(message: str) -> None:
+    click.echo(f"warning: {one_line(message)}", err=True)
 
 
 def _report(summary: Any) -> str:
     known = f", {summary.judged_before} judged before" if summary.judged_before else ""
     width = max(map(len, summary.labels))
-    items = "item" if summary.judged_now == 1 else "items"
+    item = "item" if summary.runs == 1 else "verdict"
+    items = item if summary.judged_now == 1 else f"{item}s"
     lines = [
         f"{summary.judged_now} {items} judged by {summary.model} under rubric "
         f"{summary.rubric_version}{known}",
         *_equal_turns(summary),
+        *([f"  ({summary.runs} runs over each item)"] if summary.runs > 1 else []),
         *(f"  {label:<{width}}  {count:>6}" for label, count in summary.labels.items()),
         f"  {'invalid':<{width}}  {sum(summary.invalid.values()):>6}",
         *(f"    {reason}: {count}" for reason, count in summary.invalid.items()),
+        *([f"  in an open batch: {summary.waiting}"] if summary.waiting else []),
+        *([f"cost: ${summary.cost:.4f}"] if summary.cost is not None else []),
         f"next: {summary.next_command}",
     ]
     return "\n".join(lines)

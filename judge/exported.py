@@ -6,32 +6,48 @@ from pathlib import Path
 from typing import Any
 
 from generation.database import readable_refusals
+from judge.anchors import Anchor, read_anchors
 from judge.judge import Judge
 from judge.prompt import JudgePrompt, check_prompt
+from judge.reading import Reading, parse_reading
 from rubrics import InputError, Rubric, bytes_fingerprint, fingerprint, parse_rubric
 
-FORMAT = 1  # of the folder; a reader refuses a newer one
-PROMPT, RUBRIC, CALIBRATION, MANIFEST = (
-    "prompt.md", "rubric.toml", "calibration.json", "manifest.json"
+PROMPT, RUBRIC, CALIBRATION, ANCHORS, MANIFEST = (
+    "prompt.md", "rubric.toml", "calibration.json", "anchors.jsonl", "manifest.json"
 )  # fmt: skip
-CONTENT = (PROMPT, RUBRIC, CALIBRATION)
+
+# The files of each format of the folder. Format 1 had no anchors and knew of a single run only.
+CONTENT = {
+    1: (PROMPT, RUBRIC, CALIBRATION),
+    2: (PROMPT, RUBRIC, CALIBRATION, ANCHORS),
+}
+FORMAT = max(CONTENT)  # what is written; a reader refuses a newer one
 
 
 @dataclass(frozen=True)
 class Export:
-    """A verified export: the judge that was calibrated, its prompt and its rubric."""
+    """A verified export: the judge that was calibrated, its prompt and its rubric.
+
+    `reading` and `runs` say how many runs were calibrated and what of them counted; `flip_rate` is
+    how far two runs differed, None where there was one. A format 1 export has no `anchors`.
+    """
 
     folder: Path
     judge: Judge
     prompt: JudgePrompt
     rubric: Rubric
+    reading: Reading
+    runs: int
+    flip_rate: float | None
+    anchors: tuple[Anchor, ...]
+    export_hash: str
 
 
 def load_export(folder: Path) -> Export:
     """Read an export and verify every file of it.
 
     Raises InputError when the folder is no export, was written by a newer version, or when a file
-    is missing, extra or changed, naming the file.
+    is missing, extra, changed or holds no anchors, naming the file.
     """
     if not (folder / MANIFEST).is_file():
         raise InputError(
@@ -41,7 +57,7 @@ def load_export(folder: Path) -> Export:
         files = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
         names = {path.name for path in folder.iterdir()}
     manifest = _manifest(files[MANIFEST], folder)
-    for name in sorted(names | set(CONTENT)):
+    for name in sorted(names | set(CONTENT[manifest["format"]])):
         fault = _fault(name, files, manifest)
         if fault:
             raise InputError(
@@ -66,7 +82,8 @@ def _manifest(content: bytes, folder: Path) -> dict[str, Any]:
     try:
         manifest = json.loads(content)
         newer = manifest["format"] > FORMAT
-        intact = manifest["export_hash"] == export_hash(manifest)
+        intact = newer or manifest["format"] in CONTENT
+        intact = intact and manifest["export_hash"] == export_hash(manifest)
         intact = intact and content == file_json(manifest)
     except (ValueError, KeyError, TypeError, RecursionError):
         intact, newer = False, False
@@ -85,10 +102,10 @@ def _manifest(content: bytes, folder: Path) -> dict[str, Any]:
 def _fault(name: str, files: dict[str, bytes], manifest: dict[str, Any]) -> str | None:
     if name == MANIFEST:
         return None
+    if name not in files and name in {*CONTENT[manifest["format"]], *manifest["files"]}:
+        return "is missing"
     if name not in manifest["files"]:
         return "does not belong to the export"
-    if name not in files:
-        return "is missing"
     if bytes_fingerprint(files[name]) != manifest["files"][name]:
         return "was changed"
     return None
@@ -106,4 +123,39 @@ def _export(folder: Path, files: dict[str, bytes], manifest: dict[str, Any]) -> 
     )
     if judge.judge_id != recorded["judge_id"]:
         raise InputError(f"{folder}: its files are not those of judge {recorded['judge_id']}")
-    return Export(folder, judge, prompt, rubric)
+    reading, runs = _reading(manifest)
+    return Export(
+        folder=folder,
+        judge=judge,
+        prompt=prompt,
+        rubric=rubric,
+        reading=reading,
+        runs=runs,
+        flip_rate=manifest.get("flip_rate"),
+        anchors=_anchors(folder, files, rubric, runs),
+        export_hash=manifest["export_hash"],
+    )
+
+
+def _reading(manifest: dict[str, Any]) -> tuple[Reading, int]:
+    if manifest["format"] == 1:
+        return Reading.SINGLE, 1
+    return parse_reading(manifest["reading"]["name"]), manifest["reading"]["runs"]
+
+
+def _anchors(
+    folder: Path, files: dict[str, bytes], rubric: Rubric, runs: int
+) -> tuple[Anchor, ...]:
+    """The anchors, each with one label of the rubric, or None, per run."""
+    try:
+        anchors = read_anchors(files.get(ANCHORS, b""))
+        for anchor in anchors:
+            unknown = set(anchor.labels) - {None, *rubric.category_ids}
+            if unknown or len(anchor.labels) != runs:
+                raise InputError(
+                    f"an anchor has the labels {list(anchor.labels)}; expected {runs} of rubric "
+                    f"{rubric.version} or null; export again: calibrate export"
+                )
+    except InputError as error:
+        raise InputError(f"{folder / ANCHORS}: {error}") from error
+    return anchors

@@ -1,136 +1,172 @@
 """Instruments: a judge together with all it needs to label items."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
-from generation.item import Item
-from judge.client import (
-    DEFAULT_CONCURRENCY,
-    DEFAULT_MAX_TOKENS,
-    ChatJudge,
-    Keep,
-    find_endpoint,
-    request_parameters,
-)
+from generation.study import Study
+from judge.ask import Ledger
+from judge.chat_judge import DEFAULT_CONCURRENCY, ChatJudge
+from judge.config import JudgeConfig
 from judge.exported import Export, load_export
 from judge.judge import LEXICAL, Judge
 from judge.lexical import judge_lexically, lexical_parameters
 from judge.prompt import JudgePrompt, render_prompt
+from judge.prompt_template import PACKAGED
+from judge.reply import Reply
+from judge.server.endpoint import find_endpoint
+from judge.server.limits import Limits
+from judge.server.parameters import DEFAULT_MAX_TOKENS, Parameters, wanted_parameters
+from judge.server.usage import read_price
+from judge.template_store import read_template
 from rubrics import InputError, Rubric, latest_version, load_rubric
 
-Label = Callable[[list[tuple[str, Item]], Keep], None]
 
-
-@dataclass(frozen=True)
-class Server:
-    """How to reach a judge model, as asked for; None where nothing was said."""
-
-    model: str | None = None
-    base_url: str | None = None
-    concurrency: int | None = None
-    max_tokens: int | None = None
-
-    @property
-    def asked(self) -> bool:
-        """Whether anything was said that only a judge model can heed."""
-        return self != Server()
-
-
-@dataclass(frozen=True)
-class Instrument:
-    """A judge, its prompt and rubric, and `label`, which judges (hash, item) pairs.
-
-    `warnings` say where a calibration does not carry over to this instrument.
-    """
+class Labeller(Protocol):
+    """What labels items: a judge model, or the baseline."""
 
     judge: Judge
     prompt: JudgePrompt
     rubric: Rubric
-    label: Label
-    warnings: tuple[str, ...] = ()
+
+    def label(self, ledger: Ledger) -> Judge:
+        """Label all that the ledger waits for; returns the judge that did."""
 
 
-def choose_instrument(rubric_version: str | None, server: Server) -> Instrument:
-    """The lexical baseline, or the judge model when one is named; rubric: latest by default.
+@dataclass(frozen=True)
+class Budget:
+    """The dollars that a run may cost, and the price table to count them by; None where unsaid."""
 
-    Raises InputError for an unknown rubric or no way to a server.
-    """
-    rubric = load_rubric(rubric_version or latest_version())
-    prompt = render_prompt(rubric)
-    if server.model is None:
-        return _lexical(rubric, prompt)
-    parameters = request_parameters(max_tokens=server.max_tokens or DEFAULT_MAX_TOKENS)
-    return _chat(rubric, prompt, server, server.model, parameters)
+    prices: Path | None = None
+    max_cost: float | None = None
 
 
-def exported_instrument(folder: Path, server: Server) -> Instrument:
-    """The instrument of an export: the same prompt, and by default the same model and parameters.
+@dataclass(frozen=True)
+class LexicalJudge:
+    """The embedded baseline under a rubric; it reads no prompt, the prompt names its rubric."""
 
-    Raises InputError for a folder that is no export or was changed, or no way to a server.
-    """
-    export = load_export(folder)
-    calibrated = export.judge
-    if not calibrated.reads_prompt and not server.asked:
-        instrument = _lexical(export.rubric, export.prompt)
-    else:
-        if server.model is None and not calibrated.reads_prompt:
-            raise InputError(
-                f"{folder} was calibrated with the lexical baseline, which names no model; "
-                "say which: --model NAME"
-            )
-        parameters = (
-            dict(calibrated.parameters) if calibrated.reads_prompt else request_parameters()
+    prompt: JudgePrompt
+    rubric: Rubric
+
+    @property
+    def judge(self) -> Judge:
+        return Judge(LEXICAL, lexical_parameters(), self.rubric.version, self.prompt.prompt_hash)
+
+    def label(self, ledger: Ledger) -> Judge:
+        judge = self.judge
+        for ask in ledger.waiting(judge):
+            ledger.keep(judge, ask, Reply(judge_lexically(ask.item, self.rubric)))
+        return judge
+
+
+@dataclass(frozen=True)
+class Instrument:
+    """A labeller and how often it labels each item; `export` is what it was calibrated as."""
+
+    labeller: Labeller
+    runs: int = 1
+    export: Export | None = None
+
+    def warnings(self, used: Judge) -> tuple[str, ...]:
+        """Where the export's calibration does not carry over to the judge that is used."""
+        if self.export is None:
+            return ()
+        calibrated = self.export.judge
+        differences = []
+        if used.model != calibrated.model:
+            differences.append(f"model {used.model}, calibrated was {calibrated.model}")
+        elif used.parameters != calibrated.parameters:
+            keys = used.parameters.keys() | calibrated.parameters.keys()
+            differences += [
+                f"{key} {used.parameters.get(key)!r}, "
+                f"calibrated was {calibrated.parameters.get(key)!r}"
+                for key in sorted(keys)
+                if used.parameters.get(key) != calibrated.parameters.get(key)
+            ]
+        if self.runs != self.export.runs:
+            differences.append(f"runs {self.runs}, calibrated were {self.export.runs}")
+        return tuple(
+            f"the calibration in {self.export.folder} does not carry over to this judge: {found}"
+            for found in differences
         )
-        if server.max_tokens is not None:
-            parameters["max_completion_tokens"] = server.max_tokens
-        model = server.model or calibrated.model
-        instrument = _chat(export.rubric, export.prompt, server, model, parameters)
-    return _warned(instrument, export)
 
 
-def _lexical(rubric: Rubric, prompt: JudgePrompt) -> Instrument:
-    def label(items: list[tuple[str, Item]], keep: Keep) -> None:
-        for item_hash, item in items:
-            keep(item_hash, judge_lexically(item, rubric))
+def choose_instrument(config: JudgeConfig, study: Study, budget: Budget = Budget()) -> Instrument:
+    """The lexical baseline or the model of this config, under an export's prompt or a template's.
 
-    judge = Judge(LEXICAL, lexical_parameters(), rubric.version, prompt.prompt_hash)
-    return Instrument(judge, prompt, rubric, label)
+    The rubric is the latest, or that of the template's shots, unless one is named.
+
+    Raises InputError for an unknown rubric or prompt, an export that was changed, and where there
+    is no way to a server.
+    """
+    if config.prompt is not None and is_export(config.prompt):
+        if config.rubric:
+            raise InputError(f"--prompt {config.prompt} brings its own rubric: drop --rubric")
+        return _exported(load_export(Path(config.prompt)), config, budget)
+    if config.model is None:
+        if config.prompt is not None:
+            raise InputError(f"--prompt {config.prompt}: for which model? add --model NAME")
+        rubric = load_rubric(config.rubric or latest_version())
+        return Instrument(LexicalJudge(render_prompt(rubric), rubric))
+    find_endpoint(config.base_url, config.key_variable)  # is asked for before the study is
+    template = read_template(study, config.prompt) if config.prompt else PACKAGED
+    rubric = template.rubric(config.rubric)
+    prompt = render_prompt(rubric, template)
+    parameters = wanted_parameters(
+        max_tokens=config.max_tokens or DEFAULT_MAX_TOKENS,
+        temperature=config.temperature or 0,
+        reasoning_effort=config.reasoning_effort,
+    )
+    chat = _chat(config.model, parameters, prompt, rubric, config, budget)
+    return Instrument(chat, config.runs or 1)
+
+
+def is_export(prompt: str) -> bool:
+    """Whether this names an export's folder, and not a prompt template."""
+    return "/" in prompt or Path(prompt).exists()
+
+
+def _exported(export: Export, config: JudgeConfig, budget: Budget) -> Instrument:
+    """The export's prompt, and by default its model, parameters and number of runs."""
+    calibrated = export.judge
+    if not calibrated.reads_prompt and not config.of_a_model:
+        return Instrument(LexicalJudge(export.prompt, export.rubric), export=export)
+    if config.model is None and not calibrated.reads_prompt:
+        raise InputError(
+            f"{export.folder} was calibrated with the lexical baseline, which names no model; "
+            "say which: --model NAME"
+        )
+    values = dict(calibrated.parameters) if calibrated.reads_prompt else wanted_parameters().values
+    if config.max_tokens is not None:
+        limit = "max_tokens" if "max_tokens" in values else "max_completion_tokens"
+        values[limit] = config.max_tokens
+    if config.temperature is not None:
+        values["temperature"] = config.temperature
+    if config.reasoning_effort is not None:
+        values["reasoning_effort"] = config.reasoning_effort
+    model = config.model or calibrated.model
+    chat = _chat(model, Parameters(values), export.prompt, export.rubric, config, budget)
+    return Instrument(chat, config.runs or export.runs, export)
 
 
 def _chat(
-    rubric: Rubric,
-    prompt: JudgePrompt,
-    server: Server,
     model: str,
-    parameters: dict[str, object],
-) -> Instrument:
+    parameters: Parameters,
+    prompt: JudgePrompt,
+    rubric: Rubric,
+    config: JudgeConfig,
+    budget: Budget,
+) -> ChatJudge:
     if model == LEXICAL:
         raise InputError(
             f"{LEXICAL!r} is the embedded baseline; run it with: judge --judge lexical"
         )
-    endpoint = find_endpoint(server.base_url)
-    judge = Judge(model, parameters, rubric.version, prompt.prompt_hash)
-    concurrency = server.concurrency or DEFAULT_CONCURRENCY
-    chat = ChatJudge(endpoint, model, parameters, prompt, rubric, concurrency)
-    return Instrument(judge, prompt, rubric, chat.judge)
-
-
-def _warned(instrument: Instrument, export: Export) -> Instrument:
-    """The instrument with a warning for each way in which it is not the calibrated one."""
-    used, calibrated = instrument.judge, export.judge
-    differences = []
-    if used.model != calibrated.model:
-        differences.append(f"model {used.model}, calibrated was {calibrated.model}")
-    elif used.parameters != calibrated.parameters:
-        keys = used.parameters.keys() | calibrated.parameters.keys()
-        differences += [
-            f"{key} {used.parameters.get(key)!r}, calibrated was {calibrated.parameters.get(key)!r}"
-            for key in sorted(keys)
-            if used.parameters.get(key) != calibrated.parameters.get(key)
-        ]
-    warnings = tuple(
-        f"the calibration in {export.folder} does not carry over to this judge: {difference}"
-        for difference in differences
+    endpoint = find_endpoint(config.base_url, config.key_variable)
+    concurrency = config.concurrency or DEFAULT_CONCURRENCY
+    limits = Limits(
+        config.requests_per_minute,
+        config.tokens_per_minute,
+        budget.max_cost,
+        read_price(budget.prices, model) if budget.prices else None,
     )
-    return Instrument(used, instrument.prompt, instrument.rubric, instrument.label, warnings)
+    return ChatJudge(endpoint, model, parameters, prompt, rubric, concurrency, limits)

@@ -7,12 +7,13 @@ put in by replacement in one pass: it is never evaluated, and what it holds is n
 import json
 import re
 from dataclasses import dataclass
-from importlib import resources
+from typing import Any
 
 from generation.item import Item
+from judge.prompt_template import PACKAGED, PromptTemplate, Shot
+from judge.sandbox import names_used, render_template
 from rubrics import Category, Example, InputError, Rubric, fingerprint
 
-TEMPLATE = "followupeval"
 ITEM_MARK = "<!-- The item follows. All above is the same for every item. -->"
 PARTS = ("messages", "answer", "turn")
 _PLACEHOLDER = re.compile(r"\{\{(" + "|".join(PARTS) + r")\}\}")
@@ -54,44 +55,44 @@ class JudgePrompt:
         return fingerprint({"text": self.text, "rubric": self.rubric_hash})
 
 
-def render_prompt(rubric: Rubric) -> JudgePrompt:
+def render_prompt(rubric: Rubric, template: PromptTemplate = PACKAGED) -> JudgePrompt:
     """The judge prompt of this rubric; the places of messages, answer and turn stay open.
 
-    Raises InputError when the rendered text does not hold the item's mark and each open place
-    exactly once: a rubric that spells one would break it.
+    Raises InputError when the template cannot be rendered, has no place for its shots, or they
+    were labelled under another rubric; and when the rendered text does not hold the item's mark
+    and below it each open place exactly once, which a rubric that spells one would break, too.
     """
-    from jinja2.sandbox import SandboxedEnvironment
-
-    source = resources.files("judge") / "prompts" / f"{TEMPLATE}.md"
-    environment = SandboxedEnvironment(
-        autoescape=False,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        # A rubric names control tokens, which would end the system message just as u could.
-        finalize=lambda value: defuse(value) if isinstance(value, str) else value,
-    )
-    environment.filters["tojson"] = _quoted
-    text = environment.from_string(source.read_text(encoding="utf-8")).render(
-        rubric=rubric,
-        genuine=next(category for category in rubric.categories if category.sigma == 1),
-        examples=[(category, e) for category in rubric.categories for e in category.examples],
-        verdict=_example_verdict,
+    values: dict[str, Any] = {
+        "rubric": rubric,
+        "genuine": next(category for category in rubric.categories if category.sigma == 1),
+        "examples": [(category, e) for category in rubric.categories for e in category.examples],
+        "verdict": _example_verdict,
+        "shots": _shown_shots(rubric, template),
         **{part: f"{{{{{part}}}}}" for part in PARTS},
-    )
-    prompt = JudgePrompt(TEMPLATE, rubric.version, rubric.hash, rubric.text, text)
+    }
+    # A rubric names control tokens, which would end the system message just as u could.
+    text = render_template(template.text, template.label, values, defuse, {"tojson": _quoted})
+    prompt = JudgePrompt(template.label, rubric.version, rubric.hash, rubric.text, text)
     check_prompt(prompt)
     return prompt
 
 
 def check_prompt(prompt: JudgePrompt) -> None:
-    """Raises InputError unless the text has its item mark and each open place exactly once."""
+    """Raises InputError unless the text has its mark, and below it each open place, just once."""
+    where = f"judge prompt {prompt.template} × rubric {prompt.rubric_version}"
     for sign in (ITEM_MARK, *(f"{{{{{part}}}}}" for part in PARTS)):
         found = prompt.text.count(sign)
         if found != 1:
             raise InputError(
-                f"judge prompt {prompt.template} × rubric {prompt.rubric_version}: "
-                f"found {sign} {found} times, expected once"
+                f"{where}: found {sign} {found} times, expected once; see how the packaged "
+                "template does it: judge prompt show --source followupeval"
+            )
+    static = prompt.text.partition(ITEM_MARK)[0]
+    for part in PARTS:
+        if f"{{{{{part}}}}}" in static:
+            raise InputError(
+                f"{where}: found {{{{{part}}}}} above {ITEM_MARK}, expected below: what is above "
+                "is the same for every item; move it down in the template's text"
             )
 
 
@@ -132,3 +133,42 @@ def _quoted(text: str) -> str:
 def _example_verdict(category: Category, example: Example) -> str:
     verdict = {"rationale": example.why, "label": category.id, "sigma": category.sigma}
     return json.dumps(verdict, ensure_ascii=False)
+
+
+def _shown_shots(rubric: Rubric, template: PromptTemplate) -> list[dict[str, Any]]:
+    """The shots as a template reads them: texts in JSON quotes, so that none can leave its line."""
+    if not template.shots:
+        return []
+    if "shots" not in names_used(template.text, template.label):
+        raise InputError(
+            f"template {template.label} has no place for shots, expected {{% if shots %}} as in "
+            "the packaged one (judge prompt show --source followupeval); add it, or take --shots 0"
+        )
+    elsewhere = {shot.rubric_version for shot in template.shots} - {rubric.version}
+    if elsewhere:
+        raise InputError(
+            f"the shots of {template.label} are labelled under rubric {', '.join(elsewhere)}, not "
+            f"{rubric.version}; take those of {rubric.version}: judge prompt edit {template.name} "
+            f"--note TEXT --shots {len(template.shots)} --rubric {rubric.version}"
+        )
+    return [_shown(shot, rubric) for shot in template.shots]
+
+
+def _shown(shot: Shot, rubric: Rubric) -> dict[str, Any]:
+    return {
+        "messages": [
+            {"role": _role(message.role), "content": _inert(message.content)}
+            for message in shot.item.messages
+        ],
+        "answer": _inert(shot.item.answer),
+        "turn": _inert(shot.item.turn),
+        "label": shot.label,
+        "sigma": rubric.category(shot.label).sigma,
+        "because": _inert(shot.because) if shot.because else "",
+    }
+
+
+def _inert(text: str) -> str:
+    """A text in JSON quotes; the item's mark and open places in it are spelt with an escape."""
+    quoted = _quoted(text).replace(ITEM_MARK, f"\\u003c{ITEM_MARK[1:]}")
+    return _PLACEHOLDER.sub(lambda m: f"\\u007b{m[0][1:]}", quoted)

@@ -1,6 +1,8 @@
 """pipeline.db, the judge part: judge prompts, judges and their judgments."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,10 +12,13 @@ from sqlite_utils import Database
 from generation.clock import now
 from generation.database import immediate, keep, open_database
 from generation.migrations import generation_migrations
+from generation.store import TurnStore
+from generation.study import Study
 from judge.judge import Judge
 from judge.judgment import Judgment
 from judge.migrations import judge_migrations
 from judge.prompt import JudgePrompt
+from judge.server.usage import Usage
 from rubrics import InputError, canonical_json, short
 
 
@@ -31,6 +36,18 @@ def open_pipeline(path: Path, *, create: bool = False) -> Database:
     return open_database(path, (generation_migrations, judge_migrations), create=create)
 
 
+@contextmanager
+def open_study(study: Study) -> Iterator[Database]:
+    """The study's pipeline.db; raises InputError when it is missing or holds no turns."""
+    database = open_pipeline(study.pipeline)
+    try:
+        if not TurnStore(database).count():
+            raise InputError(f"{study.pipeline} holds no turns; add some first: generate example")
+        yield database
+    finally:
+        database.close()
+
+
 class JudgmentStore:
     """Reads and writes the judge tables of an open pipeline.db."""
 
@@ -43,7 +60,7 @@ class JudgmentStore:
         Raises InputError when this study knows the rubric's version with another content.
         """
         with immediate(self._db):
-            self._refuse_drift(prompt)
+            self.refuse_drift(prompt)
             keep(
                 self._db,
                 "judge_prompts",
@@ -72,14 +89,21 @@ class JudgmentStore:
         return judge.judge_id
 
     def add_judgment(
-        self, judge_id: str, item_hash: str, judgment: Judgment, *, run_index: int = 0
-    ) -> None:
+        self,
+        judge_id: str,
+        item_hash: str,
+        judgment: Judgment,
+        *,
+        run_index: int = 0,
+        usage: Usage | None = None,
+        label_probabilities: dict[str, float] | None = None,
+    ) -> bool:
         """Store one verdict; each is committed by itself, so that none is lost once paid for.
 
-        An item that this judge has judged already keeps its first verdict: of two runs at once
-        the slower one adds nothing.
+        An item that this judge has judged already in this run keeps its first verdict; says
+        whether this one is it.
         """
-        keep(
+        return keep(
             self._db,
             "judgments",
             {
@@ -92,10 +116,15 @@ class JudgmentStore:
                 "invalid_reason": judgment.invalid_reason,
                 "raw": judgment.raw,
                 "judged_at": now(),
+                "prompt_tokens": usage and usage.prompt_tokens,
+                "cached_tokens": usage and usage.cached_tokens,
+                "completion_tokens": usage and usage.completion_tokens,
+                "label_probabilities": label_probabilities and canonical_json(label_probabilities),
             },
         )
 
-    def _refuse_drift(self, prompt: JudgePrompt) -> None:
+    def refuse_drift(self, prompt: JudgePrompt) -> None:
+        """Raises InputError when this study knows the rubric's version with another content."""
         drifted = self._db["judge_prompts"].count_where(
             "rubric_version = ? AND rubric_hash != ?", [prompt.rubric_version, prompt.rubric_hash]
         )
@@ -125,7 +154,7 @@ class JudgmentStore:
     def judges(self, rubric_version: str) -> list[StoredJudge]:
         """Judges of a rubric version, the one whose latest judgment is newest last."""
         rows = self._db.query(
-            """SELECT judges.*, count(judgments.judgment_id) AS judged
+            """SELECT judges.*, count(DISTINCT judgments.item_hash) AS judged
                FROM judges LEFT JOIN judgments USING (judge_id)
                WHERE rubric_version = ? GROUP BY judge_id
                ORDER BY max(judgments.judgment_id), judge_id""",

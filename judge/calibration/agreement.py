@@ -28,8 +28,8 @@ class Agreement:
     `observed` is the raw agreement po, `expected` the agreement pe that the margins give by
     chance. `kappa` is None where `undefined` says why. `standard_error` is the large-sample one
     of Fleiss, Cohen and Everitt, which takes items for independent (`clustered_error` does not);
-    it is None where kappa is, and for a single item. `notes` name what makes a defined kappa less
-    telling than it looks.
+    it is None where kappa is, for a single item, and where each item counts once per run of the
+    judge. `notes` name what makes a defined kappa less telling than it looks.
     """
 
     n: int

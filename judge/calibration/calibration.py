@@ -5,11 +5,13 @@ from dataclasses import asdict, dataclass
 
 from judge.calibration.agreement import LabelScores
 from judge.calibration.confusion import Confusion
+from judge.calibration.consistency import Flips
 from judge.calibration.human import HumanAgreement
 from judge.calibration.judge_choice import judge_dict
 from judge.calibration.pairing import TIE, Exclusion, Pair, Pairing
 from judge.calibration.resampling import LEVEL, RESAMPLES, Kappa
 from judge.calibration.sample import Sample
+from judge.reading import Reading
 from judge.store import StoredJudge
 from rubrics import Rubric
 
@@ -38,6 +40,8 @@ class Kappas:
 class Calibration:
     """The result of `calibrate`, a function of the two stores, the choices made and the seed.
 
+    `reading` says what of the judge's `runs` counts; under mean-of-runs each item is in the tables
+    and label scores once per run. `flips` is how far all that the judge's runs judged agree.
     `annotator` is whose labels alone are the reference, None for everybody's.
     `flagged` counts the items that somebody flagged for discussion, `other_labels` the labels under
     other rubric versions, which are left out. `more_labels` estimates how many more bring the
@@ -46,6 +50,9 @@ class Calibration:
 
     rubric: Rubric
     judge: StoredJudge
+    reading: Reading
+    runs: int
+    flips: Flips
     other_judges: tuple[StoredJudge, ...]
     reference_rule: str
     annotator: str | None
@@ -72,6 +79,11 @@ class Calibration:
         return len(self.pairing.pairs)
 
     @property
+    def counts_per_item(self) -> int:
+        """How often each item is in the tables and label scores."""
+        return self.runs if self.reading is Reading.MEAN else 1
+
+    @property
     def conversations(self) -> int:
         """How many different conversations these items belong to."""
         return self.kappas.labels.conversations
@@ -91,7 +103,8 @@ class Calibration:
     @property
     def invalid(self) -> dict[str, int]:
         """How many verdicts could not be read, by reason."""
-        reasons = (pair.judgment.invalid_reason for pair in self.pairing.pairs)
+        verdicts = (verdict for pair in self.pairing.pairs for verdict in pair.judgments)
+        reasons = (verdict.invalid_reason for verdict in verdicts)
         return dict(sorted(Counter(reason for reason in reasons if reason).items()))
 
     def as_dict(self, *, texts: bool = False) -> dict[str, object]:
@@ -103,6 +116,7 @@ class Calibration:
         return {
             "rubric": {"version": self.rubric.version, "hash": self.rubric.hash},
             "judge": judge_dict(self.judge),
+            "reading": {"name": str(self.reading), "runs": self.runs},
             "other_judges": [judge_dict(judge) for judge in self.other_judges],
             "reference": {
                 "rule": self.reference_rule,
@@ -135,4 +149,10 @@ class Calibration:
             "seed": self.seed,
             "resamples": RESAMPLES,
             "level": LEVEL,
-        }
+        } | self._of_several_runs()
+
+    def _of_several_runs(self) -> dict[str, object]:
+        """What there is to say only of a judge that has more than one."""
+        if self.runs == 1:
+            return {}
+        return {"counts_per_item": self.counts_per_item, "consistency": self.flips.as_dict()}

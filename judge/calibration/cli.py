@@ -2,20 +2,20 @@
 
 import json
 import shlex
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from generation.command import Verb, study_option
 from generation.study import Study
+from judge.calibration.options import SEED, judge_option, reading_option, rubric_option
+from judge.reading import Reading
 
 if TYPE_CHECKING:  # numpy is slow to import, and --help needs none of it
     from judge.calibration.calibration import Calibration
 
 BELOW_MINIMUM = 3
-SEED = click.IntRange(0, 2**63 - 1)  # what both SQLite and numpy take
 
 
 @click.group("calibrate", cls=Verb, default="kappa", default_if_no_args=True)
@@ -28,28 +28,15 @@ def calibrate() -> None:
       calibrate sample
       calibrate --rubric v3
       calibrate --rubric v3 --disagreements --html report.html
+      calibrate judges --rubric v3
       calibrate export --rubric v3
     """
-
-
-def rubric_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option(
-        "--rubric", "version", help="Rubric version of the labels.  [default: the newest]"
-    )(command)
-
-
-def judge_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option(
-        "--judge",
-        "judge",
-        metavar="MODEL|ID",
-        help="Which judge: its model or the head of its id.  [default: the one that judged last]",
-    )(command)
 
 
 @calibrate.command()
 @rubric_option
 @judge_option
+@reading_option
 @click.option("--annotator", help="Take this person's labels alone as the reference.")
 @click.option("--seed", type=SEED, help="Seed of the resamples.  [default: a fixed one]")
 @click.option("--disagreements", is_flag=True, help="Print every item they disagree on.")
@@ -69,6 +56,7 @@ def kappa(
     study: Study,
     version: str | None,
     judge: str | None,
+    reading: Reading | None,
     annotator: str | None,
     seed: int | None,
     disagreements: bool,
@@ -79,7 +67,7 @@ def kappa(
     """Cohen's kappa of judge and people, with all that it rests on (the main act)."""
     from judge.calibration.terminal import report
 
-    calibration = _calibrated(study, version, judge, annotator, seed)
+    calibration = _calibrated(study, version, judge, annotator, seed, reading)
     if html:
         from judge.calibration.html_report import write_report
 
@@ -114,6 +102,27 @@ def sample(study: Study, n: int | None, seed: int | None) -> None:
     click.echo(f"next: annotate{study.option}")
 
 
+@calibrate.command()
+@click.option("--rubric", "version", help="Rubric version of the judges.  [default: the newest]")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@study_option
+def judges(study: Study, version: str | None, as_json: bool) -> None:
+    """Compare the judges with each other, and each with itself over its runs.
+
+    It needs nobody's labels.
+    """
+    from judge.calibration.cross_judge import compare_judges
+    from judge.calibration.cross_judge_text import comparison
+    from judge.store import open_pipeline
+    from rubrics import latest_version, load_rubric
+
+    found = compare_judges(open_pipeline(study.pipeline), load_rubric(version or latest_version()))
+    if as_json:
+        click.echo(json.dumps(found.as_dict(), indent=2, allow_nan=False))
+    else:
+        click.echo(comparison(found), nl=False)
+
+
 @calibrate.group()
 def rubric() -> None:
     """Look at the rubrics."""
@@ -133,6 +142,7 @@ def rubric_diff(old: str, new: str) -> None:
 @calibrate.command()
 @rubric_option
 @judge_option
+@reading_option
 @click.option(
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
@@ -141,13 +151,15 @@ def rubric_diff(old: str, new: str) -> None:
     help="Folder to put the export in.",
 )
 @study_option
-def export(study: Study, version: str | None, judge: str | None, output: Path) -> None:
+def export(
+    study: Study, version: str | None, judge: str | None, reading: Reading | None, output: Path
+) -> None:
     """Write the calibrated judge prompt to a folder, for the main run."""
     from judge.calibration.export import export_calibration
     from judge.calibration.wording import headline
     from judge.store import open_pipeline
 
-    calibration = _calibrated(study, version, judge)
+    calibration = _calibrated(study, version, judge, reading=reading)
     exported = export_calibration(open_pipeline(study.pipeline), calibration, output)
     click.echo(exported.folder)
     click.echo(headline(calibration))
@@ -162,6 +174,7 @@ def _calibrated(
     judge: str | None,
     annotator: str | None = None,
     seed: int | None = None,
+    reading: Reading | None = None,
 ) -> "Calibration":
     """The calibration that the options ask for, over the study's two stores."""
     from annotator.labels import open_labels
@@ -177,4 +190,5 @@ def _calibrated(
         judge,
         annotator,
         DEFAULT_SEED if seed is None else seed,
+        reading,
     )

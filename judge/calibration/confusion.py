@@ -17,6 +17,11 @@ INVALID = "invalid"  # the judge's answer held no label: an outcome of its own, 
 View = Callable[[NDArray[np.int64]], NDArray[np.int64]]
 
 
+def outcome_of(label: str | None) -> str:
+    """A judge's label, or the outcome of its own that an unreadable verdict is."""
+    return INVALID if label is None else label
+
+
 @dataclass(frozen=True)
 class Confusion:
     """Counts of (reference label, judge outcome); equal pairs once, order of pairs forgotten.

@@ -10,8 +10,11 @@ from typing import Any
 from sqlite_utils import Database
 
 from generation.database import readable_refusals
+from judge.anchors import anchor_lines
+from judge.calibration.anchor_choice import choose_anchors
 from judge.calibration.calibration import Calibration
 from judge.exported import (
+    ANCHORS,
     CALIBRATION,
     FORMAT,
     MANIFEST,
@@ -52,7 +55,7 @@ def export_calibration(pipeline_db: Database, calibration: Calibration, output: 
     store = JudgmentStore(pipeline_db)
     judge = store.judge(calibration.judge_id)
     result = calibration.as_dict()
-    files = _files(judge, store.prompt(judge.prompt_hash), result)
+    files = _files(judge, store.prompt(judge.prompt_hash), calibration, result)
     digest = json.loads(files[MANIFEST])["export_hash"]
     folder = output / f"{_safe(judge.rubric_version)}-{_safe(judge.model)}-{short(digest)}"
     with readable_refusals(output):
@@ -66,8 +69,11 @@ def export_calibration(pipeline_db: Database, calibration: Calibration, output: 
     return Exported(folder, new)
 
 
-def _files(judge: Judge, prompt: JudgePrompt, result: dict[str, Any]) -> dict[str, bytes]:
+def _files(
+    judge: Judge, prompt: JudgePrompt, calibration: Calibration, result: dict[str, Any]
+) -> dict[str, bytes]:
     content = {
+        ANCHORS: anchor_lines(choose_anchors(calibration.pairing.pairs)),
         PROMPT: prompt.text.encode(),
         RUBRIC: prompt.rubric_text.encode(),
         CALIBRATION: file_json(result),
@@ -76,6 +82,8 @@ def _files(judge: Judge, prompt: JudgePrompt, result: dict[str, Any]) -> dict[st
         "format": FORMAT,
         "files": {name: bytes_fingerprint(data) for name, data in content.items()},
         "reads_prompt": judge.reads_prompt,
+        "reading": {"name": str(calibration.reading), "runs": calibration.runs},
+        "flip_rate": calibration.flips.pairwise,
         "judge": {
             "judge_id": judge.judge_id,
             "model": judge.model,

@@ -20,13 +20,17 @@ from judge.calibration.wording import (
     chance,
     hint,
     interval_text,
+    intervals_text,
+    judged_text,
     kappa_rows,
     left_out,
     number,
     references,
+    runs_text,
     said,
     sample_text,
     size,
+    table_text,
     unreadable,
 )
 from rubrics import InputError, short
@@ -60,6 +64,7 @@ def render_report(calibration: Calibration) -> str:
     environment.filters["short"] = short
     environment.filters["judge_name"] = judge_name
     environment.filters["said"] = said
+    environment.filters["judged"] = judged_text
     rows = kappa_rows(calibration)
     lowest = min((k.interval.low or 0 for _, k in rows + _human_rows(calibration)), default=0)
     start = -1.0 if lowest < 0 else 0.0
@@ -77,7 +82,9 @@ def render_report(calibration: Calibration) -> str:
         alpha=_alpha(calibration),
         items=counted(calibration.pairing.items, "item"),
         disagreements=counted(len(calibration.disagreements), "disagreement"),
-        resamples=f"{RESAMPLES:,}",
+        intervals=intervals_text(calibration, RESAMPLES),
+        runs=runs_text(calibration),
+        tables=table_text(calibration),
         matrix=_matrix(calibration.confusion),
         column_sums=calibration.confusion.table.sum(axis=0).tolist(),
     )

@@ -47,6 +47,18 @@ def judge_dict(judge: StoredJudge) -> dict[str, object]:
     }
 
 
+def check_judged_under(store: JudgmentStore, judge: StoredJudge, rubric: Rubric) -> None:
+    """Raises InputError unless the judge's prompt holds the packaged `rubric`, text for text."""
+    judged_under = store.prompt(judge.judge.prompt_hash).rubric_hash
+    _refuse_several(
+        rubric,
+        {
+            "in this installation": rubric.hash,
+            f"that {judge.judge.model} judged under": judged_under,
+        },
+    )
+
+
 def check_rubric(
     store: JudgmentStore, judge: StoredJudge, rubric: Rubric, recorded: Rubric
 ) -> None:
@@ -56,11 +68,17 @@ def check_rubric(
     in the judge's prompt have the same hash.
     """
     judged_under = store.prompt(judge.judge.prompt_hash).rubric_hash
-    hashes = {
-        "in this installation": rubric.hash,
-        "that people labelled under": recorded.hash,
-        f"that {judge.judge.model} judged under": judged_under,
-    }
+    _refuse_several(
+        rubric,
+        {
+            "in this installation": rubric.hash,
+            "that people labelled under": recorded.hash,
+            f"that {judge.judge.model} judged under": judged_under,
+        },
+    )
+
+
+def _refuse_several(rubric: Rubric, hashes: dict[str, str]) -> None:
     if len(set(hashes.values())) > 1:
         listed = ", ".join(f"{short(found)} {where}" for where, found in hashes.items())
         raise InputError(

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from annotator.annotation import Annotation
 from annotator.reference import References
 from generation.item import Item
-from judge.calibration.confusion import INVALID
+from judge.calibration.confusion import outcome_of
 from judge.judgment import Judgment
+from judge.reading import Verdicts
 from rubrics import fingerprint
 
 TIE = "annotators tie"
 UNLABELLED = "not labelled yet"
 ELSEWHERE = "labelled under another rubric version only"
+UNJUDGED = "labelled but not judged"
+INCOMPLETE = "judged in some of its runs only"
 
 
 def conversation_of(item: Item) -> str:
@@ -23,13 +26,18 @@ def conversation_of(item: Item) -> str:
 
 @dataclass(frozen=True)
 class Pair:
-    """A reference label and a judgment of the same item, with all that people said of it."""
+    """A reference label and what the judge said of the item, with all that people said of it.
+
+    `judgments` are the verdicts that count: one, or under mean-of-runs that of every run; `runs`
+    are those of every run whatever counts.
+    """
 
     item_id: str
     item: Item
     reference: str
-    judgment: Judgment
+    judgments: tuple[Judgment, ...]
     annotations: tuple[Annotation, ...]
+    runs: tuple[Judgment, ...]
 
     @property
     def conversation(self) -> str:
@@ -41,16 +49,30 @@ class Pair:
         return sum(said.kind == "label" for said in self.annotations)
 
     @property
-    def outcome(self) -> str:
-        """The judge's label, or the outcome of its own that an unreadable verdict is."""
-        return INVALID if self.judgment.label is None else self.judgment.label
+    def judgment(self) -> Judgment:
+        """The verdict that counts; of several the first."""
+        return self.judgments[0]
+
+    @property
+    def outcomes(self) -> tuple[str, ...]:
+        """What each verdict that counts comes to, unreadable ones as an outcome of their own."""
+        return tuple(outcome_of(judgment.label) for judgment in self.judgments)
+
+    @property
+    def outcome(self) -> str | None:
+        """The one outcome of all verdicts that count; None where runs differ."""
+        return self.outcomes[0] if len(set(self.outcomes)) == 1 else None
 
     @property
     def agrees(self) -> bool:
+        """Whether every verdict that counts is the reference label."""
         return self.reference == self.outcome
 
     def as_dict(self, *, texts: bool) -> dict[str, object]:
-        """For JSON; the texts and what people and judge wrote of them only with `texts`."""
+        """For JSON; the texts and what people and judge wrote of them only with `texts`.
+
+        Where several runs count they are listed, and "judge" is null unless they say the same.
+        """
         labels = {
             "item_id": self.item_id,
             "item_hash": self.item.hash,
@@ -60,6 +82,8 @@ class Pair:
             "invalid_reason": self.judgment.invalid_reason,
             "annotations": [_annotation_dict(said, texts=texts) for said in self.annotations],
         }
+        if len(self.judgments) > 1:
+            labels["runs"] = [_verdict_dict(said, texts=texts) for said in self.judgments]
         if not texts:
             return labels
         return labels | {
@@ -107,25 +131,30 @@ def pair_items(
     sampled: Mapping[str, str],
     blind: Mapping[str, Item],
     references: References,
-    judgments: Mapping[str, Judgment],
+    verdicts: Mapping[str, Verdicts],
     labelled_elsewhere: Set[str] = frozenset(),
+    incomplete: Set[str] = frozenset(),
 ) -> Pairing:
     """Pair by item hash, by way of the opaque ids.
 
     `sampled` gives item ids their item hash (pipeline.db), `blind` their text (labels.db),
-    `judgments` the verdicts by item hash; `labelled_elsewhere` are ids labelled under another
-    rubric version. An item counts under the first reason that holds, most basic first.
+    `verdicts` what the judge said by item hash; `labelled_elsewhere` are ids labelled under another
+    rubric version, `incomplete` hashes that not every run of the judge has judged. An item counts
+    under the first reason that holds, most basic first.
     """
     pairs: list[Pair] = []
     reasons: Counter[str] = Counter()
     for item_id in sorted(sampled.keys() | blind.keys()):
         item, item_hash = blind.get(item_id), sampled.get(item_id)
-        reason = _reason(item_id, item, item_hash, references, judgments, labelled_elsewhere)
+        reason = _reason(item_id, item, item_hash, references, labelled_elsewhere)
+        if reason is None and item_hash not in verdicts:
+            reason = INCOMPLETE if item_hash in incomplete else UNJUDGED
         if reason:
             reasons[reason] += 1
         else:
-            label, judgment = references.labels[item_id], judgments[item_hash]
-            pairs.append(Pair(item_id, item, label, judgment, references.annotations[item_id]))
+            label, people = references.labels[item_id], references.annotations[item_id]
+            said = verdicts[item_hash]
+            pairs.append(Pair(item_id, item, label, said.counted, people, said.runs))
     ordered = sorted(reasons.items(), key=lambda entry: (-entry[1], entry[0]))
     return Pairing(tuple(pairs), tuple(Exclusion(*entry) for entry in ordered))
 
@@ -141,15 +170,19 @@ def _annotation_dict(said: Annotation, *, texts: bool) -> dict[str, object]:
     return found | {"note": said.note} if texts else found
 
 
+def _verdict_dict(said: Judgment, *, texts: bool) -> dict[str, object]:
+    found = {"judge": outcome_of(said.label), "invalid_reason": said.invalid_reason}
+    return found | {"rationale": said.rationale, "raw": said.raw} if texts else found
+
+
 def _reason(
     item_id: str,
     item: Item | None,
     item_hash: str | None,
     references: References,
-    judgments: Mapping[str, Judgment],
     labelled_elsewhere: Set[str],
 ) -> str | None:
-    """Why an item cannot be paired, or None if it can."""
+    """Why an item has no reference label to pair, or None if it has."""
     if item_hash is None:
         return "item not in this pipeline"
     if item is None:
@@ -164,6 +197,4 @@ def _reason(
         if item_id in labelled_elsewhere:
             return ELSEWHERE
         return UNLABELLED
-    if item_hash not in judgments:
-        return "labelled but not judged"
     return None

@@ -1,6 +1,6 @@
 """Intervals by resampling conversations: every bootstrap of the calibration draws here."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -111,8 +111,14 @@ def resample(conversations: NDArray, *, seed: int, resamples: int = RESAMPLES) -
     return sums.astype(conversations.dtype).reshape(resamples, *shape)
 
 
-def kappa_with_interval(conversations: NDArray[np.int64], draws: NDArray[np.int64]) -> Kappa:
+def kappa_with_interval(
+    conversations: NDArray[np.int64], draws: NDArray[np.int64], items: int | None = None
+) -> Kappa:
     """Kappa of the tables of all conversations, with the interval that their resamples give.
+
+    `items` is how many items the tables hold where each counts several times, once per run of the
+    judge. Kappa and the errors of conversations know no factor common to all counts, so counts
+    stay whole; the standard error that takes every count for an item of its own is left out.
 
     Where kappa is undefined, rests on one conversation, or comes out alike in every resample,
     there is no interval; but at perfect agreement, where resampling can only repeat it, the
@@ -120,6 +126,8 @@ def kappa_with_interval(conversations: NDArray[np.int64], draws: NDArray[np.int6
     is conservative: items of one conversation tell at least as much as one of them alone.
     """
     agreement = table_agreement(conversations.sum(axis=0))
+    if items is not None and items != agreement.n:
+        agreement = replace(agreement, n=items, standard_error=None)
     q = count_conversations(conversations)
     interval = _interval(agreement, q, draws)
     return Kappa(agreement, q, clustered_error(conversations), interval)

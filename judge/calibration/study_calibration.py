@@ -19,13 +19,21 @@ from judge.calibration.confusion import (
     from_table,
     parseable,
 )
+from judge.calibration.consistency import flips
 from judge.calibration.human import human_agreement
 from judge.calibration.judge_choice import check_rubric, choose_judge
 from judge.calibration.pairing import Pairing, conversation_of, pair_items
 from judge.calibration.resampling import kappa_with_interval, resample
 from judge.calibration.sample import sampled_items, stored_sample
 from judge.calibration.sample_size import labels_needed
+from judge.reading import Reading, choose_reading, read
 from judge.store import JudgmentStore
+from judge.verdict_runs import (
+    complete_items,
+    incomplete_items,
+    judgments_by_run,
+    labels_by_run,
+)
 from rubrics import InputError, Rubric
 
 SIGMAS = ("1", "0")  # a genuine follow-up, and every other category
@@ -38,14 +46,16 @@ def calibrate_study(
     judge: str | None = None,
     annotator: str | None = None,
     seed: int = DEFAULT_SEED,
+    reading: Reading | None = None,
 ) -> Calibration:
     """Calibrate a judge against the people's labels under `rubric`.
 
     `judge` is a model name or an id prefix (default: the judge that judged last); `annotator`
-    makes one person's labels the reference.
+    makes one person's labels the reference; `reading` says what of several runs counts (default:
+    the mean of runs).
 
-    Raises InputError when there is nothing to compare, saying what to do first, and when labels
-    and judgments do not rest on the same rubric text.
+    Raises InputError when there is nothing to compare, saying what to do first, when labels and
+    judgments do not rest on the same rubric text, and for a reading that does not fit the runs.
     """
     annotator = checked_name(annotator) if annotator is not None else None
     # Two snapshots, so that people may label and a judge may run meanwhile and sums still add up.
@@ -59,28 +69,42 @@ def calibrate_study(
         _refuse_unlabelled(rubric, annotations, elsewhere)
         chosen = choose_judge(judges, rubric, judge)
         check_rubric(store, chosen, rubric, recorded)
-        judgments = store.judgments(chosen.judge_id)
         sampled = sampled_items(pipeline_db)
+        by_run = judgments_by_run(pipeline_db, chosen.judge_id, set(sampled.values()))
+        labels = complete_items(labels_by_run(pipeline_db, chosen.judge_id))
         sample = stored_sample(pipeline_db)
 
     references = reference_labels(annotations, rubric, annotator)
     by_annotator = labels_by_annotator(annotations, rubric)
+    reading, complete = choose_reading(len(by_run), reading), complete_items(by_run)
     pairing = pair_items(
-        sampled, blind, references, judgments, {i for ids in elsewhere.values() for i in ids}
+        sampled,
+        blind,
+        references,
+        {item_hash: read(runs, reading) for item_hash, runs in complete.items()},
+        {i for ids in elsewhere.values() for i in ids},
+        incomplete_items(by_run),
     )
     if not references.ties:  # where people tie on all, their own agreement is the result
         _refuse_unpaired(pairing)
 
     categories = rubric.category_ids
-    rows = ((pair.conversation, pair.reference, pair.outcome) for pair in pairing.pairs)
+    rows = (
+        (pair.conversation, pair.reference, outcome)
+        for pair in pairing.pairs
+        for outcome in pair.outcomes
+    )
     tables = conversation_tables(rows, categories, (INVALID,))
     confusion = from_table(tables.sum(axis=0), categories, (INVALID,))
     by_sigma = collapsing([SIGMAS.index(str(category.sigma)) for category in rubric.categories])
-    kappas = _kappas(tables, by_sigma, seed)
+    kappas = _kappas(tables, by_sigma, seed, pairing)
     conversations = {item_id: conversation_of(item) for item_id, item in blind.items()}
     return Calibration(
         rubric=rubric,
         judge=chosen,
+        reading=reading,
+        runs=len(by_run),
+        flips=flips(labels, len(by_run)),
         other_judges=tuple(other for other in judges if other != chosen),
         reference_rule=references.rule,
         annotator=annotator,
@@ -99,12 +123,14 @@ def calibrate_study(
     )
 
 
-def _kappas(tables: NDArray[np.int64], by_sigma: View, seed: int) -> Kappas:
+def _kappas(tables: NDArray[np.int64], by_sigma: View, seed: int, pairing: Pairing) -> Kappas:
     draws = resample(tables, seed=seed)
+    items = len(pairing.pairs)
+    readable = sum(any(verdict.valid for verdict in pair.judgments) for pair in pairing.pairs)
     return Kappas(
-        labels=kappa_with_interval(tables, draws),
-        sigma=kappa_with_interval(by_sigma(tables), by_sigma(draws)),
-        parseable=kappa_with_interval(parseable(tables), parseable(draws)),
+        labels=kappa_with_interval(tables, draws, items),
+        sigma=kappa_with_interval(by_sigma(tables), by_sigma(draws), items),
+        parseable=kappa_with_interval(parseable(tables), parseable(draws), readable),
     )
 
 

@@ -20,15 +20,20 @@ from judge.calibration.wording import (
     chance,
     hint,
     interval_text,
+    intervals_text,
+    judged_text,
     kappa_rows,
     left_out,
     number,
     references,
+    runs_text,
     said,
     sample_text,
     size,
+    table_text,
     unreadable,
 )
+from judge.reading import Reading
 from rubrics import short
 
 
@@ -38,6 +43,7 @@ def report(calibration: Calibration, study: Study, *, disagreements: bool = Fals
         wrapped(_heading(calibration)),
         _kappas(calibration),
         wrapped(_caveats(calibration)),
+        wrapped(filter(None, [table_text(calibration)])),
         _matrix(calibration),
         _labels(calibration),
         _exclusions(calibration),
@@ -52,6 +58,7 @@ def report(calibration: Calibration, study: Study, *, disagreements: bool = Fals
 def _heading(calibration: Calibration) -> Iterable[str]:
     rubric, sample = calibration.rubric, calibration.sample
     yield f"rubric {rubric.version} ({short(rubric.hash)}), judge {judge_name(calibration.judge)}"
+    yield from runs_text(calibration)
     yield f"reference: {calibration.reference_rule}"
     if sample:
         yield f"sample: {sample_text(sample)}"
@@ -96,7 +103,7 @@ def _matrix(calibration: Calibration) -> str:
         shown = [str(count) if count else "·" for count in counts]
         table.add_row(*cells(category.id, category.key, *shown, str(sum(counts))))
     sums = [str(total) for total in calibration.confusion.table.sum(axis=0).tolist()]
-    table.add_row(*cells("sum", "", *sums, str(calibration.n)))
+    table.add_row(*cells("sum", "", *sums, str(calibration.confusion.n)))
     return rendered(table)
 
 
@@ -141,18 +148,21 @@ def _human(calibration: Calibration) -> str:
 def _disagreement(pair: Pair) -> str:
     messages = [(message.role, message.content) for message in pair.item.messages]
     texts = [*messages, ("answer", pair.item.answer), ("turn", pair.item.turn)]
-    judgment = pair.judgment
-    if judgment.label is None:
-        texts += [("judge wrote", judgment.raw), ("unreadable", judgment.invalid_reason or "")]
-    else:
-        texts.append(("rationale", judgment.rationale or ""))
+    for run, judgment in enumerate(pair.judgments):
+        of_run = f" of run {run}" if len(pair.judgments) > 1 else ""
+        if judgment.label is None:
+            texts.append((f"judge wrote{of_run}", judgment.raw))
+            texts.append((f"unreadable{of_run}", judgment.invalid_reason or ""))
+        else:
+            label = f"{judgment.label}: " if of_run else ""
+            texts.append((f"rationale{of_run}", label + (judgment.rationale or "")))
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_row(*cells("item", pair.item_id))
     grid.add_row(*cells("people", pair.reference))
     for annotation in pair.annotations:
         note = f"\nnote: {shortened(annotation.note)}" if annotation.note else ""
         grid.add_row(*cells(f"· {annotation.annotator}", said(annotation) + note))
-    grid.add_row(*cells("judge", pair.outcome))
+    grid.add_row(*cells("judge", judged_text(pair)))
     for name, text in texts:
         grid.add_row(*cells(name, shortened(text) or "(empty)"))
     return "─" * WIDTH + "\n" + rendered(grid)
@@ -160,7 +170,7 @@ def _disagreement(pair: Pair) -> str:
 
 def _closing(calibration: Calibration) -> Iterable[str]:
     yield hint(calibration)
-    yield f"intervals: {RESAMPLES:,} resamples of the conversations, seed {calibration.seed}"
+    yield f"intervals: {intervals_text(calibration, RESAMPLES)}"
 
 
 def _next(calibration: Calibration, study: Study, disagreements: bool) -> str:
@@ -168,6 +178,8 @@ def _next(calibration: Calibration, study: Study, disagreements: bool) -> str:
     choice = f"--rubric {calibration.rubric.version}"
     if calibration.other_judges:
         choice += f" --judge {short(calibration.judge_id)}"
+    if calibration.reading is Reading.MAJORITY:
+        choice += f" --reading {calibration.reading}"
     choice += study.option
     if not calibration.n:
         return f"next: take one person's labels: calibrate {choice} --annotator NAME"

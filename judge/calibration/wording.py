@@ -1,13 +1,16 @@
 """What the terminal and the page say of a calibration, in the same words."""
 
+from collections import Counter
 from collections.abc import Iterable
 
 from annotator.annotation import Annotation
 from judge.calibration.alpha import Alpha
 from judge.calibration.calibration import Calibration
+from judge.calibration.pairing import Pair
 from judge.calibration.plural import counted
 from judge.calibration.resampling import PERCENTILE, Interval, Kappa
 from judge.calibration.sample import Sample
+from judge.reading import Reading
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -47,6 +50,8 @@ def headline(calibration: Calibration) -> str:
     kappa = calibration.kappas.labels
     value = "undefined" if kappa.value is None else number(kappa.value)
     found = f"kappa {value}, {interval_text(kappa.interval)}, n = {calibration.n}"
+    if calibration.runs > 1:
+        found += f", {calibration.reading} ({calibration.runs} runs)"
     if calibration.judge.judge.reads_prompt:
         return found
     return f"{found}: of the lexical baseline, which reads no prompt; prompt.md is not calibrated"
@@ -80,6 +85,50 @@ def said(annotation: Annotation) -> str:
     return ", ".join(filter(None, [*parts, "flagged" if annotation.flagged else None]))
 
 
+def runs_text(calibration: Calibration) -> list[str]:
+    """How several runs of the judge are read, and how far they agree; nothing of a single run."""
+    runs, flips = calibration.runs, calibration.flips
+    if runs == 1:
+        return []
+    how = {
+        Reading.MEAN: f"each of the {runs} runs counts, with weight 1/{runs}",
+        Reading.MAJORITY: f"the most frequent label of {runs} runs",
+    }[calibration.reading]
+    lines = [f"reading: {calibration.reading}, {how}"]
+    if flips.undefined:
+        return [*lines, f"self-consistency: undefined, {flips.undefined}"]
+    return [
+        *lines,
+        f"self-consistency: of {counted(flips.items, 'item')} judged in all {runs} runs, "
+        f"{number(flips.flip_rate, 2)} got more than one outcome; two runs differ on "
+        f"{number(flips.pairwise, 2)}",
+    ]
+
+
+def table_text(calibration: Calibration) -> str | None:
+    """What the counts of matrix and label scores are, where they are not items."""
+    times = calibration.counts_per_item
+    if times == 1:
+        return None
+    return f"in these two tables each item counts {times} times, once per run"
+
+
+def intervals_text(calibration: Calibration, resamples: int) -> str:
+    """What the intervals allow for, and what they do not."""
+    text = f"{resamples:,} resamples of the conversations, seed {calibration.seed}"
+    if calibration.runs == 1:
+        return text
+    return f"{text}; the runs are held fixed, fresh runs would add to the width"
+
+
+def judged_text(pair: Pair) -> str:
+    """What the judge said of an item: its label, or where runs differ how many said what."""
+    if pair.outcome is not None:
+        return pair.outcome
+    times = Counter(pair.outcomes)
+    return ", ".join(f"{outcome} ({times[outcome]} of {len(pair.outcomes)})" for outcome in times)
+
+
 def chance(calibration: Calibration) -> str:
     """What kappa sets the raw agreement against; a high share is why kappa can be low."""
     labels, sigma = calibration.kappas.labels.agreement, calibration.kappas.sigma.agreement
@@ -97,7 +146,8 @@ def unreadable(calibration: Calibration) -> str | None:
         return None
     listed = ", ".join(f"{count} {reason}" for reason, count in calibration.invalid.items())
     return (
-        f"{sum(calibration.invalid.values())} of {calibration.n} verdicts could not be read, "
+        f"{sum(calibration.invalid.values())} of {calibration.confusion.n} verdicts could not be "
+        "read, "
         f"each a disagreement: {listed}"
     )
 

@@ -1,6 +1,6 @@
 """A study built through the real stores, small enough to count by hand."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -108,6 +108,7 @@ class StudyBuilder:
         model: str = "judge-a",
         rubric: Rubric | None = None,
         rationale: str = "Because.",
+        run_index: int = 0,
         **parameters: object,
     ) -> str:
         """Store verdicts by item id; None is an unreadable one. Returns the judge's id."""
@@ -120,7 +121,15 @@ class StudyBuilder:
         items = self.items
         for item_id, label in verdicts.items():
             verdict = _verdict(rubric, label, rationale)
-            store.add_judgment(judge_id, items[item_id].hash, verdict)
+            store.add_judgment(judge_id, items[item_id].hash, verdict, run_index=run_index)
+        return judge_id
+
+    def judge_runs(self, runs: Mapping[str, Sequence[str | None]], **options: object) -> str:
+        """Store several runs: by item id what each run said. Returns the judge's id."""
+        judge_id = self.judge({}, **options)
+        for run in range(max(map(len, runs.values()))):
+            of_run = {item_id: said[run] for item_id, said in runs.items() if run < len(said)}
+            self.judge(of_run, run_index=run, **options)
         return judge_id
 
     def from_pairs(self, pairs: Iterable[tuple[str, str | None]]) -> None:

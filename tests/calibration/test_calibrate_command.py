@@ -202,8 +202,10 @@ def test_export_writes_the_calibrated_prompt(small_study, tmp_path):
     again = run(small_study, "export", "--rubric", "v3", "--output", str(tmp_path / "out"))
     assert again.stdout == result.stdout
     assert again.stderr == f"{folder} holds this export already; nothing written\n"
-    exported = "".join(path.read_text() for path in folder.iterdir())
-    assert not any(item.turn in exported for item in small_study.items.values())
+    texts = {path.name: path.read_text() for path in folder.iterdir()}
+    turns = {json.loads(line)["turn"] for line in texts.pop("anchors.jsonl").splitlines()}
+    assert turns == {item.turn for item in small_study.items.values()}
+    assert not any(item.turn in "".join(texts.values()) for item in small_study.items.values())
 
 
 def test_help_is_quick_and_imports_nothing_heavy():

@@ -9,6 +9,7 @@ from annotator.reference import References
 from generation.item import Item, Message
 from judge.calibration.pairing import Exclusion, pair_items
 from judge.judgment import Judgment, invalid_judgment
+from judge.reading import Reading, Verdicts, read
 
 A, B = "genuine_followup", "malformed"
 
@@ -22,8 +23,8 @@ def references(labels=(), ties=(), skips=()) -> References:
     return References("rule", dict(labels), frozenset(ties), dict(skips), annotations)
 
 
-def judged(label: str) -> Judgment:
-    return Judgment(label, 0, "", "")
+def judged(label: str) -> Verdicts:
+    return read([Judgment(label, 0, "", "")], Reading.SINGLE)
 
 
 BLIND = {name: item(name) for name in ("1", "2", "3")}
@@ -43,8 +44,9 @@ def test_pairs_meet_by_the_hash_of_the_text():
 
 
 def test_an_unreadable_verdict_is_paired_as_an_outcome_of_its_own():
-    judgments = {item("1").hash: invalid_judgment("no label found", raw="?")}
-    found = pair_items({"1": SAMPLED["1"]}, {"1": BLIND["1"]}, references({"1": A}), judgments)
+    unreadable = read([invalid_judgment("no label found", raw="?")], Reading.SINGLE)
+    verdicts = {item("1").hash: unreadable}
+    found = pair_items({"1": SAMPLED["1"]}, {"1": BLIND["1"]}, references({"1": A}), verdicts)
     assert [(p.outcome, p.agrees) for p in found.pairs] == [("invalid", False)]
 
 

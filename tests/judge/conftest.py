@@ -145,12 +145,33 @@ def server(monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    # openai waits between its tries; what is tested here is what comes after them.
-    monkeypatch.setattr("judge.client.MAX_RETRIES", 0)
+    # What is tested here is what comes after the last try.
+    monkeypatch.setattr("judge.server.patience.ATTEMPTS", 1)
+    monkeypatch.setattr("judge.server.patience.FIRST_ATTEMPTS", 1)
     chat_server = ChatServer()
     chat_server.verdict, chat_server.completion = verdict, completion
     yield chat_server
     chat_server.close()
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """For the stub server: no key and no proxy, and waits before another try that take no time."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("judge.server.patience.FIRST_WAIT_SECONDS", 0.001)
+    monkeypatch.setattr("judge.server.patience.LONGEST_WAIT_SECONDS", 0.01)
+
+
+@pytest.fixture
+def judge_by(run_cli, study):
+    """Runs `judge` over the study against a stub server; returns exit code, stdout, stderr."""
+
+    def run(server, *options: object, of=study) -> tuple[int, str, str]:
+        return run_cli("--study", of.folder, "--model", "m", "--base-url", server.url, *options)
+
+    return run
 
 
 @pytest.fixture

@@ -6,18 +6,23 @@ from typing import Any
 
 import pytest
 
+from generation.item import Item, Message
+from judge.calibration.consistency import Flips, flips
 from judge.calibration.export import LEXICAL_NOTE, export_calibration
-from judge.client import request_parameters
-from judge.exported import load_export
+from judge.calibration.pairing import Pair, Pairing
+from judge.exported import FORMAT, export_hash, file_json, load_export
 from judge.judge import Judge
+from judge.judgment import Judgment
 from judge.lexical import lexical_parameters
 from judge.prompt import render_prompt
+from judge.reading import Reading
+from judge.server.parameters import wanted_parameters
 from judge.store import JudgmentStore, open_pipeline
-from rubrics import InputError, load_rubric
+from rubrics import InputError, bytes_fingerprint, fingerprint, load_rubric
 
-FILES = ["calibration.json", "manifest.json", "prompt.md", "rubric.toml"]
+FILES = ["anchors.jsonl", "calibration.json", "manifest.json", "prompt.md", "rubric.toml"]
 ITEMS = 8
-CHAT = request_parameters(max_tokens=1024)
+CHAT = wanted_parameters(max_tokens=1024).values
 
 
 @dataclass
@@ -27,6 +32,24 @@ class Calibrated:
     judge_id: str
     kappa: float = 0.726
     n: int = 96
+    reading: Reading = Reading.SINGLE
+    labels: tuple[str | None, ...] = ("malformed",)  # of every item, run by run
+    items: int = 3
+
+    @property
+    def runs(self) -> int:
+        return len(self.labels)
+
+    @property
+    def flips(self) -> Flips:
+        return flips({str(k): self.labels for k in range(self.items)}, self.runs)
+
+    @property
+    def pairing(self) -> Pairing:
+        items = [Item((Message("user", "a?\u2028"),), "b", f"u{k}") for k in range(self.items)]
+        runs = tuple(Judgment(label, 0, "", "") for label in self.labels)
+        pairs = [Pair(str(k), item, "malformed", runs, (), runs) for k, item in enumerate(items)]
+        return Pairing(tuple(pairs), ())
 
     def as_dict(self) -> dict[str, Any]:
         return {"n": 148, "kappa": {"value": self.kappa, "interval": [0.6, 0.8]}, "judge": "ü"}
@@ -72,6 +95,114 @@ def test_round_trip(export, prompt):
     assert loaded.rubric == load_rubric("v3")
     assert loaded.judge.reads_prompt
     assert json.loads((folder / "calibration.json").read_text())["kappa"]["value"] == 0.726
+
+
+def rewritten(folder, changes: dict[str, bytes | None], **fields: Any):
+    """The folder as a program that keeps the hashes right would have changed it."""
+    for name, content in changes.items():
+        (folder / name).unlink() if content is None else (folder / name).write_bytes(content)
+    manifest = json.loads((folder / "manifest.json").read_text()) | fields
+    manifest = {key: value for key, value in manifest.items() if value != "absent"}
+    manifest["files"] = {
+        name: bytes_fingerprint(content)
+        for name, content in contents(folder).items()
+        if name != "manifest.json"
+    }
+    manifest["export_hash"] = export_hash(manifest)
+    (folder / "manifest.json").write_bytes(file_json(manifest))
+    return folder
+
+
+def test_it_pins_how_the_runs_were_read(export):
+    single = load_export(export())
+    assert (single.reading, single.runs, single.flip_rate) == ("single-run", 1, None)
+    # Of three runs a, a, b the pairs that differ are 2 of 3, on every item.
+    folder = export(reading=Reading.MEAN, labels=("malformed", "malformed", "generic_reply"))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["reading"] == {"name": "mean-of-runs", "runs": 3}
+    assert manifest["flip_rate"] == pytest.approx(2 / 3)
+    loaded = load_export(folder)
+    assert (loaded.reading, loaded.runs) == (Reading.MEAN, 3)
+    assert loaded.flip_rate == manifest["flip_rate"]
+    assert loaded.export_hash == manifest["export_hash"]
+    other = export(reading=Reading.MAJORITY, labels=("malformed", "malformed", "generic_reply"))
+    assert other != folder
+
+
+def test_anchors_are_fifty_items_by_fingerprint_with_every_runs_label(export):
+    folder = export(reading=Reading.MEAN, labels=("malformed", None), items=60)
+    items = [Item((Message("user", "a?\u2028"),), "b", f"u{k}") for k in range(60)]
+    expected = sorted(items, key=lambda item: fingerprint({"anchor": item.hash}))[:50]
+    anchors = load_export(folder).anchors
+    assert [anchor.item for anchor in anchors] == expected
+    assert {anchor.labels for anchor in anchors} == {("malformed", None)}
+    first = json.loads((folder / "anchors.jsonl").read_bytes().split(b"\n")[0])
+    assert first == {
+        "messages": [{"role": "user", "content": "a?\u2028"}],
+        "answer": "b",
+        "turn": expected[0].turn,
+        "labels": ["malformed", None],
+    }
+    assert len(load_export(export()).anchors) == 3
+
+
+def test_a_format_1_folder_still_loads(export):
+    folder = rewritten(
+        export(), {"anchors.jsonl": None}, format=1, reading="absent", flip_rate="absent"
+    )
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert set(manifest) == {"format", "files", "reads_prompt", "judge", "export_hash"}
+    loaded = load_export(folder)
+    assert (loaded.reading, loaded.runs, loaded.anchors) == (Reading.SINGLE, 1, ())
+    assert loaded.flip_rate is None
+    assert loaded.export_hash == manifest["export_hash"]
+    (folder / "anchors.jsonl").write_bytes(b"")
+    with pytest.raises(InputError, match=r"anchors.jsonl does not belong to the export"):
+        load_export(folder)
+
+
+def test_a_folder_of_format_2_cannot_pass_without_its_anchors(export):
+    folder = rewritten(export(), {"anchors.jsonl": None})
+    with pytest.raises(InputError, match=r"anchors.jsonl is missing"):
+        load_export(folder)
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"{}\n", "line 1 is no anchor"),
+        (b"\n", "line 1 is no anchor"),
+        (b"\xff\n", "line 1 is no anchor"),
+        (b'{"answer":"a","labels":[],"messages":[],"turn":"u"}\n', "line 1 is no anchor"),
+        (
+            b'{"answer":"a","labels":["x"],"messages":[{"role":"user","content":"q"}],"turn":"u"}\n',
+            "an anchor has the labels ['x']; expected 1 of rubric v3 or null",
+        ),
+        (
+            b'{"answer":"a","labels":[null,null],"messages":[{"role":"user","content":"q"}],'
+            b'"turn":"u"}\n',
+            "an anchor has the labels [None, None]; expected 1 of rubric v3 or null",
+        ),
+    ],
+)
+def test_anchors_that_are_none_are_refused_by_name(export, content, found):
+    folder = rewritten(export(), {"anchors.jsonl": content})
+    with pytest.raises(InputError) as caught:
+        load_export(folder)
+    assert str(caught.value).startswith(f"{folder / 'anchors.jsonl'}: {found}")
+
+
+@pytest.mark.parametrize("number", [0, -1, "1", None, 1.5])
+def test_a_format_that_never_was_is_refused(export, number):
+    folder = rewritten(export(), {}, format=number)
+    with pytest.raises(InputError, match=r"manifest.json was changed"):
+        load_export(folder)
+
+
+def test_an_unknown_reading_is_refused(export):
+    folder = rewritten(export(), {}, reading={"name": "best-of-runs", "runs": 1})
+    with pytest.raises(InputError, match="unknown reading 'best-of-runs'; expected one of single"):
+        load_export(folder)
 
 
 def test_name_says_rubric_judge_and_content(export):
@@ -166,7 +297,7 @@ def test_a_broken_manifest_is_refused(export, text):
 
 def test_a_newer_format_is_refused_with_the_way_out(export):
     folder = export()
-    manifest = json.loads((folder / "manifest.json").read_text()) | {"format": 2}
+    manifest = json.loads((folder / "manifest.json").read_text()) | {"format": FORMAT + 1}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(InputError, match="newer followupeval; upgrade"):
         load_export(folder)

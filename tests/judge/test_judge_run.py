@@ -12,7 +12,7 @@ import pytest
 
 from generation.store import TurnStore
 from judge.cli import judge
-from judge.client import read_completion
+from judge.reply import read_reply
 from judge.store import JudgmentStore, open_pipeline
 from judge.verdict import MAX_KEPT, MAX_REASON
 
@@ -142,7 +142,7 @@ def test_a_refused_item_does_not_stop_the_run(study, server, run_cli, error, rea
 @pytest.mark.parametrize(
     ("status", "advice"),
     [
-        (400, "structured output"),
+        (400, "check the model and --max-tokens"),
         (401, "check OPENAI_API_KEY"),
         (403, "may use this model"),
         (404, "serves a model named m"),
@@ -199,31 +199,34 @@ def test_a_web_page_is_no_judge(study, server, run_cli, reply):
 def test_a_defect_in_one_worker_loses_no_verdict_and_surfaces(
     study, server, run_cli, monkeypatch, defect
 ):
-    """The other two requests are under way when one worker fails, and answered only then."""
+    """The first request goes alone, so that four have been made. Two of the other three are under
+    way when one worker fails, and answered only then.
+    """
     failed, three = threading.Event(), threading.Barrier(3)
 
     def answer(body):
-        three.wait(30)
-        if turn_of(body) != broken:
+        if turn_of(body) != first:
+            three.wait(30)
+        if turn_of(body) not in (first, broken):
             failed.wait(30)
         return 200, server.completion(server.verdict())
 
     def read(completion, rubric):
-        if not failed.is_set():
+        if len(server.requests) > 1 and not failed.is_set():
             failed.set()
             raise defect
-        return read_completion(completion, rubric)
+        return read_reply(completion, rubric)
 
     database = open_pipeline(study.pipeline)
-    broken = next(TurnStore(database).items())[1].turn
+    first, broken, *_others = (item.turn for _hash, item in TurnStore(database).items())
     database.close()
     server.answer = answer
-    monkeypatch.setattr("judge.client.read_completion", read)
+    monkeypatch.setattr("judge.chat_judge.read_reply", read)
     options = ("--study", study.folder, "--model", "m", "--base-url", server.url)
     with pytest.raises(type(defect)) as surfaced:
         judge.main([*map(str, options), "--concurrency", "3"])
     assert surfaced.value is defect
-    assert [judgment.label for judgment in stored(study)] == ["generic_reply"] * 2
+    assert [judgment.label for judgment in stored(study)] == ["generic_reply"] * 3
 
 
 @pytest.mark.parametrize(
@@ -255,7 +258,9 @@ def test_nobody_listens(study, server, run_cli):
 
 
 def test_concurrency_is_bounded(study, server, run_cli):
-    """Every three requests wait for each other; a fourth would be counted while they do."""
+    """The first request goes alone. After it every three wait for each other; a fourth would be
+    counted while they do.
+    """
     busy, peak, lock = 0, 0, threading.Lock()
     three = threading.Barrier(3)
 
@@ -264,7 +269,8 @@ def test_concurrency_is_bounded(study, server, run_cli):
         with lock:
             busy += 1
             peak = max(peak, busy)
-            odd = len(server.requests) > ITEMS - ITEMS % 3
+            number = len(server.requests)
+            odd = number == 1 or number > 1 + (ITEMS - 1) // 3 * 3
         if not odd:
             three.wait(30)
         with lock:

@@ -1,0 +1,108 @@
+"""Few-shot examples for a judge prompt: labelled items of the development split, evenly spread."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from itertools import chain, zip_longest
+
+from sqlite_utils import Database
+
+from annotator.annotation import Annotation, current_annotations
+from annotator.labels import blind_items, recorded_rubric
+from annotator.reference import reference_labels
+from generation.item import Item
+from judge.calibration.leak import labelling_items, leaked_items
+from judge.calibration.plural import counted
+from judge.calibration.quotation import Quoting
+from judge.calibration.sample import sampled_items
+from judge.calibration.split import split_of
+from judge.prompt_template import Shot
+from rubrics import InputError, Rubric, fingerprint, short
+
+
+def choose_shots(
+    pipeline_db: Database, labels_db: Database, rubric: Rubric, n: int, option: str = ""
+) -> tuple[Shot, ...]:
+    """`n` items of the development split with the label that people agreed on under `rubric`.
+
+    Spread over the categories in the rubric's order, within one in an order that says nothing;
+    the same labels give the same shots. Ties and skips have no label, and an item that quotes one
+    of the test split (as a longer conversation can) is passed over.
+
+    Raises InputError when there are fewer than `n`, saying how many, and when the labels were
+    made under another text of the rubric. `option` names the study in what to type next.
+    """
+    with labels_db.atomic(), pipeline_db.atomic():
+        recorded = recorded_rubric(labels_db, rubric.version)
+        references = reference_labels(current_annotations(labels_db, rubric.version), rubric)
+        blind = blind_items(labels_db)
+        sampled = sampled_items(pipeline_db)
+        to_label = list(labelling_items(pipeline_db))
+    if recorded is not None and recorded.hash != rubric.hash:
+        raise InputError(
+            f"people labelled under another text of rubric {rubric.version} "
+            f"({short(recorded.hash)}, here {short(rubric.hash)}); a changed rubric needs a new "
+            "version"
+        )
+    labelled = [
+        Shot(
+            blind[item_id],
+            label,
+            _because(references.annotations[item_id], label),
+            recorded.version,
+        )
+        for item_id, label in references.labels.items()
+        if item_id in blind and sampled.get(item_id) == blind[item_id].hash
+    ]
+    developed = [shot for shot in labelled if split_of(shot.item) == "dev"]
+    usable, quoting = _without_leaks(developed, to_label, rubric, n)
+    if len(usable) < n:
+        found = f"{counted(len(usable), 'item')} of the development split to show"
+        left_out = f" ({quoting} more would quote the test split)" if quoting else ""
+        fewer = f", or ask for fewer: --shots {len(usable)}" if usable else ""
+        raise InputError(
+            f"there {'is' if len(usable) == 1 else 'are'} {found} under rubric {rubric.version}"
+            f"{left_out}, expected {n} ({len(labelled)} labelled in all, {len(references.ties)} "
+            f"tied); label more: annotate --rubric {rubric.version}{option}{fewer}"
+        )
+    return tuple(spread(usable, rubric)[:n])
+
+
+def spread(shots: Iterable[Shot], rubric: Rubric) -> list[Shot]:
+    """One of each category in the rubric's order, then the next of each, and so on."""
+    by_category: Mapping[str, list[Shot]] = defaultdict(list)
+    for shot in sorted(shots, key=_place):
+        by_category[shot.label].append(shot)
+    rounds = zip_longest(*(by_category[category] for category in rubric.category_ids))
+    return [shot for shot in chain.from_iterable(rounds) if shot is not None]
+
+
+def _without_leaks(
+    shots: list[Shot], to_label: list[tuple[str, Item]], rubric: Rubric, n: int
+) -> tuple[list[Shot], int]:
+    """The shots less those found to quote the test split, until the first n of them do not."""
+    usable = shots
+    while True:
+        first = spread(usable, rubric)[:n]
+        together = Quoting("\n\n".join(map(_text, first)))
+        leaked = {leak.item_id for leak in leaked_items(together, to_label)}
+        quoted = [(item_id, item) for item_id, item in to_label if item_id in leaked]
+        leaking = [shot for shot in first if any(leaked_items(Quoting(_text(shot)), quoted))]
+        if not leaking:
+            return usable, len(shots) - len(usable)
+        usable = [shot for shot in usable if shot not in leaking]
+
+
+def _text(shot: Shot) -> str:
+    """All that a prompt shows of a shot."""
+    texts = [message.content for message in shot.item.messages]
+    return "\n\n".join([*texts, shot.item.answer, shot.item.turn, shot.because or ""])
+
+
+def _because(annotations: tuple[Annotation, ...], label: str) -> str | None:
+    """The note of the first annotator, by name, who gave this label and left one."""
+    notes = (said.note.strip() for said in annotations if said.category == label)
+    return next((note for note in notes if note), None)
+
+
+def _place(shot: Shot) -> str:
+    return fingerprint({"shot": shot.item.hash})

@@ -1,0 +1,89 @@
+"""The test split stays out of prompts: one that quotes an item of it is refused."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from sqlite_utils import Database
+
+from generation.item import Item, messages_from
+from judge.calibration.plural import counted
+from judge.calibration.quotation import Quoting, words
+from judge.calibration.split import split_of
+from judge.prompt import JudgePrompt
+from judge.prompt_template import PACKAGED_NAME
+from rubrics import InputError
+
+SHOWN_WORDS = 8  # of what a prompt quotes; enough to find it
+
+
+@dataclass(frozen=True)
+class Leak:
+    """An item of the test split that a text quotes: which of its parts, and the words."""
+
+    item_id: str
+    part: str
+    quoted: tuple[str, ...]
+
+    @property
+    def head(self) -> str:
+        shown = " ".join(self.quoted[:SHOWN_WORDS])
+        return f"{shown} …" if len(self.quoted) > SHOWN_WORDS else shown
+
+
+def refuse_leak(pipeline_db: Database, prompt: JudgePrompt, option: str = "") -> None:
+    """Raises InputError when a prompt quotes a sampled item of the test split, naming it.
+
+    Quoted is: 12 words in a row of the query, the answer or the turn, whatever their case and
+    punctuation, or the whole of one of 5 to 11 words. A text of fewer than 5 words cannot be told
+    from a common phrase and is not looked for; nor is a paraphrase. Items that nobody is to label
+    are free, so a prompt is to be checked again when a sample is drawn after it.
+
+    `option` is what names the study in the command to type next.
+    """
+    leaks = leaked_items(Quoting(prompt.text), labelling_items(pipeline_db))
+    first = next(leaks, None)
+    if first is None:
+        return
+    others = sum(1 for _ in leaks)
+    more = f" (and {counted(others, 'more item')})" if others else ""
+    name = prompt.template.partition("@")[0]
+    mend = (
+        f"write a template without it: judge prompt new NAME --note TEXT --file FILE.md{option}"
+        if name == PACKAGED_NAME
+        else f"take it out: judge prompt edit {name} --note TEXT --file FILE.md{option}"
+    )
+    raise InputError(
+        f"judge prompt {prompt.template} × rubric {prompt.rubric_version} quotes the {first.part} "
+        f"of item {first.item_id}, which is of the test split{more}: {first.head!r}; a judge that "
+        f"has read it cannot be tested on it; {mend}"
+    )
+
+
+def leaked_items(quoting: Quoting, items: Iterable[tuple[str, Item]]) -> Iterator[Leak]:
+    """Each item of the test split that the text quotes, with the first part that it quotes."""
+    for item_id, item in items:
+        if split_of(item) == "test":
+            for part, text in _parts(item):
+                quoted = quoting.quotes(words(text))
+                if quoted:
+                    yield Leak(item_id, part, quoted)
+                    break
+
+
+def labelling_items(pipeline_db: Database) -> Iterator[tuple[str, Item]]:
+    """The items that people label with their opaque ids, read by index: a study may be large."""
+    rows = pipeline_db.conn.execute(
+        """SELECT sample_items.item_id, conversations.messages, answers.text, turns.text
+           FROM sample_items JOIN turns USING (item_hash) JOIN answers USING (answer_id)
+           JOIN conversations USING (conversation_id)
+           GROUP BY sample_items.item_id ORDER BY sample_items.item_id"""
+    )
+    for item_id, messages, answer, turn in rows:
+        yield item_id, Item(messages_from(json.loads(messages)), answer, turn)
+
+
+def _parts(item: Item) -> Iterator[tuple[str, str]]:
+    yield "query", item.messages[-1].content
+    yield "answer", item.answer
+    yield "turn", item.turn

@@ -1,0 +1,217 @@
+"""A judge model at work: agree with its server on the parameters, then ask for every verdict."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from judge.ask import Ask, Ledger
+from judge.judge import Judge
+from judge.judgment import invalid_judgment
+from judge.prompt import JudgePrompt, judge_messages
+from judge.reply import Reply, read_reply
+from judge.server.client import Client
+from judge.server.endpoint import Endpoint
+from judge.server.errors import Refused, ServerError
+from judge.server.limits import Account, CostReached, Limits
+from judge.server.parameters import Parameters
+from judge.server.patience import GivenUp, Patience
+from judge.server.usage import estimated_usage
+from judge.verdict import kept_form, storable, verdict_schema
+from rubrics import InputError, Rubric
+
+DEFAULT_CONCURRENCY = 8  # requests in flight
+SYNC_SECONDS = 0.5  # between two moments at which everything kept is on the disk
+
+
+@dataclass(frozen=True)
+class ChatJudge:
+    """A judge prompt, a model and the parameters wanted of it at an endpoint."""
+
+    endpoint: Endpoint
+    model: str
+    parameters: Parameters
+    prompt: JudgePrompt
+    rubric: Rubric
+    concurrency: int = DEFAULT_CONCURRENCY
+    limits: Limits = field(default_factory=Limits)
+
+    @cached_property
+    def judge(self) -> Judge:
+        """The instrument that its judgments are stored under."""
+        return Judge(
+            self.model, self.parameters.values, self.prompt.rubric_version, self.prompt.prompt_hash
+        )
+
+    def label(self, ledger: Ledger) -> Judge:
+        """Ask for every verdict that the ledger waits for; returns the judge that was agreed on.
+
+        Raises InputError when the server refuses, cannot be reached or would cost too much. After
+        this or any other error no new request is made, and verdicts under way are still kept.
+        """
+        return asyncio.run(self._label(ledger))
+
+    def request(self, ask: Ask) -> dict[str, Any]:
+        """The body of the request for one verdict, the same online and in a batch."""
+        return {
+            **self.parameters.body(ask.run_index, verdict_schema(self.rubric)),
+            "model": self.model,
+            "messages": judge_messages(self.prompt, ask.item),
+        }
+
+    async def agree(self, client: Client, ledger: Ledger) -> "ChatJudge":
+        """This judge with the parameters that its server takes, which is asked just once.
+
+        The question is the first verdict that is waiting, so it costs nothing. A server that
+        takes less than what is wanted, or than it took before, says so by refusing.
+
+        Raises InputError.
+        """
+        return await _Shift(self, client, ledger).agree()
+
+    async def _label(self, ledger: Ledger) -> Judge:
+        async with Client(self.endpoint, self.concurrency) as client:
+            shift = _Shift(self, client, ledger)
+            agreed = await shift.agree()
+            await shift.work(agreed, ledger.waiting(agreed.judge))
+        return agreed.judge
+
+
+class _Shift:
+    """One judge's run: what its requests share."""
+
+    def __init__(self, wanted: ChatJudge, client: Client, ledger: Ledger) -> None:
+        self._wanted = wanted
+        self._client = client
+        self._ledger = ledger
+        self._patience = Patience()
+        self._account = Account(wanted.limits)
+
+    async def agree(self) -> ChatJudge:
+        wanted = self._wanted
+        known = self._ledger.agreed(wanted.model, wanted.parameters)
+        chat = replace(wanted, parameters=known or wanted.parameters)
+        faults: dict[Ask, Reply] = {}  # refused for what they hold: that tells nothing of the rest
+        while lesser := await self._lesser(chat, faults):
+            chat = lesser
+        for ask, reply in faults.items():
+            self._keep(chat, ask, reply)
+        return chat
+
+    async def _lesser(self, chat: ChatJudge, faults: dict[Ask, Reply]) -> ChatJudge | None:
+        """The judge with what its server leaves of the parameters; None where it takes them all."""
+        wanted, ledger = self._wanted, self._ledger
+        for ask in ledger.waiting(chat.judge):
+            if ask in faults:
+                continue
+            try:
+                reply = await self._answer(chat, ask)
+            except Refused as refused:
+                if fault := self._fault(chat, refused):
+                    faults[ask] = fault
+                    continue
+                lesser = chat.parameters.without(refused)
+                if lesser is None:
+                    raise self._stop(refused) from None
+                return replace(chat, parameters=lesser)
+            except (ServerError, CostReached) as error:
+                raise self._stop(error) from None
+            self._keep(chat, ask, reply)
+            server = wanted.endpoint.shown_url
+            ledger.agree(wanted.model, wanted.parameters, chat.parameters, server)
+            break
+        return None
+
+    async def work(self, chat: ChatJudge, asks: Iterator[Ask]) -> None:
+        """Ask for all these verdicts, `concurrency` at a time, and keep each as it arrives."""
+        failures: list[Exception] = []
+
+        async def worker() -> None:
+            for ask in asks:
+                try:
+                    self._keep(chat, ask, await self._reply(chat, ask))
+                except GivenUp:
+                    return
+                except Exception as error:  # raised below, when the others are done
+                    failures.append(error)
+                    self._patience.give_up()
+                if failures:
+                    return
+
+        async def workers() -> None:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(chat.concurrency):
+                    group.create_task(worker())
+
+        syncing = asyncio.create_task(self._sync())
+        try:
+            await workers()
+        finally:
+            syncing.cancel()
+        if failures:
+            expected = (InputError, ServerError, CostReached)
+            defects = [error for error in failures if not isinstance(error, expected)]
+            raise defects[0] if defects else self._stop(failures[0])
+
+    async def _sync(self) -> None:
+        while True:
+            await asyncio.sleep(SYNC_SECONDS)
+            self._ledger.sync()
+
+    def _keep(self, chat: ChatJudge, ask: Ask, reply: Reply) -> None:
+        self._ledger.keep(chat.judge, ask, reply, spent=self._account.spent)
+
+    async def _reply(self, chat: ChatJudge, ask: Ask) -> Reply:
+        """The reply to keep. Raises ServerError, CostReached and GivenUp."""
+        try:
+            return await self._answer(chat, ask)
+        except Refused as refused:
+            fault = self._fault(chat, refused)
+            if fault is None:
+                raise
+            return fault
+
+    async def _answer(self, chat: ChatJudge, ask: Ask) -> Reply:
+        body = chat.request(ask)
+        estimate = estimated_usage(body["messages"], chat.parameters.max_tokens)
+
+        async def attempt() -> dict[str, Any]:
+            await self._account.admit(estimate)
+            return await self._client.complete(body)
+
+        await self._account.reserve(estimate)
+        try:
+            completion = await self._patience.ask(attempt)
+        except BaseException:
+            self._account.cancel(estimate)
+            raise
+        reply = read_reply(completion, chat.rubric)
+        self._account.settle(estimate, reply.usage)
+        return self._kept(chat, reply)
+
+    def _fault(self, chat: ChatJudge, refused: Refused) -> Reply | None:
+        """The outcome of an item that is refused for what it holds."""
+        if refused.item_fault is None:
+            return None
+        judgment = invalid_judgment(refused.item_fault, raw=storable(refused.said))
+        return self._kept(chat, Reply(judgment))
+
+    def _kept(self, chat: ChatJudge, reply: Reply) -> Reply:
+        """The reply as it is kept: without the key, and of a bounded length."""
+        judgment = kept_form(reply.judgment, chat.endpoint.without_key)
+        return replace(reply, judgment=judgment)
+
+    def _stop(self, error: Exception) -> Exception:
+        """The error as one line that ends the run."""
+        wanted = self._wanted
+        if isinstance(error, ServerError):
+            line = error.line(wanted.endpoint, wanted.model)
+            return InputError(f"{line}; verdicts so far are kept, run the command again")
+        if isinstance(error, CostReached):
+            return InputError(
+                f"stopped before --max-cost {wanted.limits.max_cost:g}: ${self._account.spent:.4f} "
+                "spent, and the next verdict may cost more than is left; verdicts so far are kept, "
+                "raise --max-cost to go on"
+            )
+        return error

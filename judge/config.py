@@ -1,0 +1,79 @@
+"""What a judge is to be: from the command line, or one table of a judges.toml."""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from judge.server.endpoint import DEFAULT_KEY_VARIABLE
+from rubrics import InputError
+
+MAX_RUNS = 100
+MAX_CONCURRENCY = 1024
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")  # as OpenAI's API names them
+
+
+@dataclass(frozen=True)
+class JudgeConfig:
+    """A judge as asked for; None where nothing was said. Without a model: the lexical baseline.
+
+    `prompt` is an export's folder or a prompt template's name; the key is read from the
+    environment variable that `api_key_env` names, so that no file needs to hold one.
+    """
+
+    model: str | None = None
+    base_url: str | None = None
+    api_key_env: str | None = None
+    rubric: str | None = None
+    prompt: str | None = None
+    temperature: float | None = None
+    reasoning_effort: str | None = None
+    max_tokens: int | None = None
+    runs: int | None = None
+    concurrency: int | None = None
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+
+    @property
+    def of_a_model(self) -> dict[str, Any]:
+        """What was said that only a judge model can heed, by name."""
+        return {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if field.name not in ("rubric", "prompt") and getattr(self, field.name) is not None
+        }
+
+    @property
+    def key_variable(self) -> str:
+        return self.api_key_env or DEFAULT_KEY_VARIABLE
+
+
+def checked(config: JudgeConfig, where: str) -> JudgeConfig:
+    """The config; raises InputError for a value out of range, or one that its kind cannot heed."""
+    for name, (fits, expected) in _RANGES.items():
+        value = getattr(config, name)
+        if value is not None and not fits(value):
+            raise InputError(f"{where}: {name} = {value!r}; expected {expected}")
+    if config.model is None and config.prompt is None and config.of_a_model:
+        names = ", ".join(config.of_a_model)
+        raise InputError(f"{where}: {names}: for which model? add model or prompt")
+    return config
+
+
+def _whole(low: int, high: int) -> tuple[Any, str]:
+    return (lambda v: type(v) is int and low <= v <= high), f"a whole number, {low} to {high}"
+
+
+_TEXT = (lambda v: isinstance(v, str) and v.strip() == v != "", "a text")
+_RANGES = {
+    "model": _TEXT,
+    "base_url": _TEXT,
+    "api_key_env": (lambda v: isinstance(v, str) and v.isidentifier(), "a variable's name"),
+    "rubric": _TEXT,
+    "prompt": _TEXT,
+    "temperature": (lambda v: type(v) in (int, float) and 0 <= v <= 2, "a number, 0 to 2"),
+    "reasoning_effort": (lambda v: v in EFFORTS, f"one of {', '.join(EFFORTS)}"),
+    "max_tokens": _whole(1, 1_000_000),
+    "runs": _whole(1, MAX_RUNS),
+    "concurrency": _whole(1, MAX_CONCURRENCY),
+    "requests_per_minute": _whole(1, 10**9),
+    "tokens_per_minute": _whole(1, 10**12),
+}

@@ -1,0 +1,127 @@
+"""A study's ledger of one run: what a judge has still to be asked, and each verdict as it comes."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from generation.clock import now
+from generation.database import readable_refusals
+from generation.store import item_from
+from judge.ask import Ask
+from judge.judge import Judge
+from judge.prompt import JudgePrompt
+from judge.reply import Reply
+from judge.server.parameters import Parameters
+from judge.store import JudgmentStore
+from rubrics import canonical_json
+
+PAGE = 500  # items read at once: a read that lasts a whole run would keep the log from shrinking
+
+
+class StudyLedger:
+    """The Ledger of a study, for `runs` runs of any judge with this prompt.
+
+    `kept` counts the verdicts that were new and `spent` the dollars; `progressed` is called after
+    each with the judge that gave it.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        path: Path,
+        prompt: JudgePrompt,
+        runs: int,
+        progressed: Callable[["StudyLedger", Judge], None],
+    ) -> None:
+        self._db = database
+        self._path = path
+        self._prompt = prompt
+        self._runs = runs
+        self._progressed = progressed
+        self._store = JudgmentStore(database)
+        self._recorded: set[str] = set()
+        self._unsynced = False
+        self.kept = 0
+        self.spent = 0.0
+
+    def agreed(self, model: str, wanted: Parameters) -> Parameters | None:
+        row = self._db.conn.execute(
+            "SELECT agreed, logprobs FROM agreed_parameters WHERE model = ? AND wanted = ?",
+            [model, canonical_json(wanted.values)],
+        ).fetchone()
+        return row and Parameters(json.loads(row[0]), bool(row[1]))
+
+    def agree(self, model: str, wanted: Parameters, agreed: Parameters, server: str) -> None:
+        with readable_refusals(self._path):
+            self._db.conn.execute(
+                """INSERT INTO agreed_parameters VALUES (?, ?, ?, ?, ?, ?)
+                   ON CONFLICT DO UPDATE SET agreed = excluded.agreed,
+                   logprobs = excluded.logprobs, server = excluded.server,
+                   agreed_at = excluded.agreed_at""",
+                [
+                    model,
+                    canonical_json(wanted.values),
+                    canonical_json(agreed.values),
+                    agreed.logprobs,
+                    server,
+                    now(),
+                ],
+            )
+
+    def waiting(self, judge: Judge) -> Iterator[Ask]:
+        """A whole run over the items, by hash, then the next: a run cut short is one run short.
+
+        Asks that an open batch holds are not waiting: they are paid for already.
+        """
+        judge_id = judge.judge_id
+        for run in range(self._runs):
+            after = ""
+            while page := self._db.conn.execute(
+                _WAITING, {"after": after, "judge": judge_id, "run": run}
+            ).fetchall():
+                for item_hash, *texts in page:
+                    yield Ask(item_hash, run, item_from(*texts))
+                after = page[-1][0]
+
+    def keep(self, judge: Judge, ask: Ask, reply: Reply, *, spent: float = 0.0) -> None:
+        judge_id = judge.judge_id
+        with readable_refusals(self._path):
+            if judge_id not in self._recorded:
+                self._store.add_judge(judge, self._prompt)
+                self._recorded.add(judge_id)
+            new = self._store.add_judgment(
+                judge_id,
+                ask.item_hash,
+                reply.judgment,
+                run_index=ask.run_index,
+                usage=reply.usage,
+                label_probabilities=reply.label_probabilities,
+            )
+        self._unsynced = True
+        self.spent = spent
+        if new:
+            self.kept += 1
+            self._progressed(self, judge)
+
+    def sync(self) -> None:
+        """Each verdict is committed as it comes; this also puts them on the disk itself."""
+        if self._unsynced:
+            with readable_refusals(self._path):
+                self._db.conn.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            self._unsynced = False
+
+
+_WAITING = f"""
+    SELECT turns.item_hash, conversations.messages, answers.text, turns.text
+    FROM turns JOIN answers USING (answer_id) JOIN conversations USING (conversation_id)
+    WHERE turns.item_hash > :after
+    AND NOT EXISTS (
+        SELECT 1 FROM judgments
+        WHERE judge_id = :judge AND item_hash = turns.item_hash AND run_index = :run)
+    AND NOT EXISTS (
+        SELECT 1 FROM batch_asks JOIN batches USING (batch_id)
+        WHERE batch_asks.judge_id = :judge AND item_hash = turns.item_hash AND run_index = :run
+        AND closed_at IS NULL)
+    GROUP BY turns.item_hash ORDER BY turns.item_hash LIMIT {PAGE}"""

@@ -1,0 +1,81 @@
+"""What the commands that ask a judge model share: its options, and the config in them."""
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+import click
+
+from judge.config import EFFORTS, MAX_CONCURRENCY, MAX_RUNS, JudgeConfig
+
+
+def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What makes a judge, as one `config`; each option is an entry of a judges.toml too."""
+    options = (
+        click.option("--model", metavar="NAME", help="The judge model, as its server names it."),
+        click.option(
+            "--base-url",
+            metavar="URL",
+            help="The server, ending in /v1  [env var: OPENAI_BASE_URL]",
+        ),
+        click.option("--rubric", metavar="VERSION", help="The rubric  [default: the latest]"),
+        click.option(
+            "--prompt",
+            metavar="FOLDER|NAME",
+            help="An exported judge prompt's folder, or a prompt template of this study.",
+        ),
+        click.option(
+            "--temperature",
+            type=click.FloatRange(0, 2),
+            help="Of the judge  [default: 0, where the model takes one]",
+        ),
+        click.option(
+            "--reasoning-effort", type=click.Choice(EFFORTS), help="For reasoning models."
+        ),
+        click.option(
+            "--max-tokens",
+            type=click.IntRange(1),
+            help="Tokens of one verdict, reasoning included  [default: 1024]",
+        ),
+        click.option(
+            "--runs",
+            type=click.IntRange(1, MAX_RUNS),
+            help="How often each item is judged, each time with another seed  [default: 1]",
+        ),
+    )
+    return _with(options, command)
+
+
+def pace_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    options = (
+        click.option(
+            "--concurrency",
+            type=click.IntRange(1, MAX_CONCURRENCY),
+            help="Requests in flight  [default: 8]",
+        ),
+        click.option("--requests-per-minute", type=click.IntRange(1), help="At most so many."),
+        click.option(
+            "--tokens-per-minute",
+            type=click.IntRange(1),
+            help="At most so many, by an estimate: a token is 4 bytes, an answer --max-tokens.",
+        ),
+    )
+    return _with(options, command)
+
+
+def _with(options: tuple[Any, ...], command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def config_from(options: dict[str, Any]) -> JudgeConfig:
+    """The config in a command's options; usage errors are told by the option's name."""
+    named = {
+        field.name: options[field.name] for field in fields(JudgeConfig) if field.name in options
+    }
+    config = JudgeConfig(**named)
+    if config.model is None and config.prompt is None and config.of_a_model:
+        names = ", ".join(sorted(f"--{name.replace('_', '-')}" for name in config.of_a_model))
+        raise click.UsageError(f"{names}: for which model? add --model NAME or --prompt FOLDER")
+    return config

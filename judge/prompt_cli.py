@@ -1,0 +1,200 @@
+"""The `judge prompt` commands: versions of the judge prompt's template."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from generation.command import one_line, study_option
+from generation.study import Study
+
+if TYPE_CHECKING:  # they need the stores, and --help needs none of them
+    from judge.prompt_template import PromptTemplate
+    from judge.template_store import StoredTemplate
+
+
+@click.group("prompt")
+def prompt() -> None:
+    """Versions of the judge prompt: a template in Markdown, with labelled items as examples.
+
+    A version never changes once a judge has run with it; an edit then makes the next one.
+
+    \b
+      judge prompt new strict --note "asks for evidence" --file strict.md
+      judge prompt edit strict --note "six examples" --shots 6
+      judge prompt diff followupeval strict
+    """
+
+
+def change_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    options = (
+        study_option,
+        click.option("--note", required=True, metavar="TEXT", help="What changes, and why."),
+        click.option(
+            "--file",
+            type=click.Path(dir_okay=False, path_type=Path),
+            help="Take the text from this file  [default: open it in $EDITOR on a terminal]",
+        ),
+        click.option(
+            "--shots",
+            type=click.IntRange(0, 1000),
+            metavar="N",
+            help="Show N labelled items of the development split  [default: as before]",
+        ),
+        click.option(
+            "--rubric",
+            metavar="VERSION",
+            help="Rubric that the shots are labelled under  [default: the latest]",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@prompt.command()
+@click.argument("name")
+@click.option(
+    "--from", "base", metavar="NAME[@N]", help="Start from this one  [default: the packaged one]"
+)
+@change_options
+def new(
+    study: Study,
+    name: str,
+    base: str | None,
+    note: str,
+    file: Path | None,
+    shots: int | None,
+    rubric: str | None,
+) -> None:
+    """Write a new template, NAME@1."""
+    from judge.calibration.authoring import Change, new_template, starting_point
+    from judge.template_editor import new_text
+
+    start = starting_point(study, name, base)
+    base = base if file else start.label  # a file alone comes from no other template
+    with new_text(file, start) as text:
+        written = new_template(study, name, Change(note, text, shots, rubric), base)
+    _say_written(written, study)
+
+
+@prompt.command()
+@click.argument("name")
+@change_options
+def edit(
+    study: Study,
+    name: str,
+    note: str,
+    file: Path | None,
+    shots: int | None,
+    rubric: str | None,
+) -> None:
+    """Change the newest version of NAME, in the next version once a judge has run with it."""
+    from judge.calibration.authoring import Change, edit_template, editing_point
+    from judge.template_editor import new_text
+
+    start = editing_point(study, name)
+    with new_text(file, start) as text:
+        written = edit_template(study, name, Change(note, text, shots, rubric))
+    _say_written(written, study)
+
+
+@prompt.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
+@study_option
+def list_templates(study: Study, as_json: bool) -> None:
+    """Every version: its hash, how many judges read it, when it was written and what changed."""
+    from judge.store import open_pipeline
+    from judge.template_store import TemplateStore
+
+    stored = TemplateStore(open_pipeline(study.pipeline)).templates()
+    if as_json:
+        click.echo(json.dumps([entry.as_dict() for entry in stored], indent=2))
+        return
+    click.echo("\n".join(_listed(stored)))
+    act = f"show {stored[-1].template.label}" if stored[1:] else "new NAME --note TEXT"
+    click.echo(f"next: judge prompt {act}{study.option}")
+
+
+@prompt.command()
+@click.argument("reference", metavar="NAME[@N]")
+@click.option("--rubric", metavar="VERSION", help="Under this rubric  [default: the latest]")
+@click.option("--source", is_flag=True, help="Print the template's own text, to edit it in a file.")
+@study_option
+def show(study: Study, reference: str, rubric: str | None, source: bool) -> None:
+    """Print the judge prompt that a template makes; the size and what is next go to stderr."""
+    from judge.prompt import render_prompt
+    from judge.template_store import read_template
+
+    template = read_template(study, reference)
+    under = template.rubric(rubric)
+    text = template.text if source else render_prompt(under, template).text
+    _print_text(text)
+    what = "" if source else f" × rubric {under.version}"
+    click.echo(f"{template.label}{what}: {len(text):,} characters", err=True)
+    click.echo(_next(template, study), err=True)
+
+
+@prompt.command()
+@click.argument("old", metavar="NAME[@N]")
+@click.argument("new", metavar="NAME[@N]")
+@click.option("--rubric", metavar="VERSION", help="Compare the prompts under this rubric instead.")
+@study_option
+def diff(study: Study, old: str, new: str, rubric: str | None) -> None:
+    """What differs from one template to another, as a unified diff."""
+    from judge.template_diff import diff_templates
+    from judge.template_store import read_template
+    from rubrics import load_rubric
+
+    before, after = read_template(study, old), read_template(study, new)
+    found = diff_templates(before, after, load_rubric(rubric) if rubric else None)
+    if found:
+        _print_text(f"{found}\n")
+    else:
+        click.echo(f"{before.label} and {after.label} do not differ", err=True)
+    click.echo(_next(after, study), err=True)
+
+
+def _say_written(template: "PromptTemplate", study: Study) -> None:
+    shots = f", {len(template.shots)} shots" if template.shots else ""
+    parent = f", from {template.parent}" if template.parent else ""
+    size = len(template.text)
+    click.echo(f"prompt template {template.label} written: {size:,} characters{shots}{parent}")
+    click.echo(_next(template, study))
+
+
+def _next(template: "PromptTemplate", study: Study) -> str:
+    from judge.prompt_template import PACKAGED
+    from rubrics import latest_version
+
+    named = "" if template == PACKAGED else f" --prompt {template.label}"
+    bound = template.shots_rubric not in (None, latest_version())
+    rubric = f" --rubric {template.shots_rubric}" if bound else ""
+    return f"next: judge{named} --model NAME{rubric}{study.option}"
+
+
+def _listed(stored: "list[StoredTemplate]") -> Iterator[str]:
+    from rubrics import short
+
+    width = max(len(entry.template.label) for entry in stored)
+    for entry in stored:
+        template = entry.template
+        judges = "1 judge" if entry.judges == 1 else f"{entry.judges} judges"
+        shots = f"{len(template.shots)} shots, " if template.shots else ""
+        written = entry.written_at[:16].replace("T", " ")
+        yield one_line(
+            f"{template.label:<{width}}  {short(template.hash)}  {judges:>9}  {written:16}  "
+            f"{shots}{template.note}"
+        )
+
+
+def _print_text(text: str) -> None:
+    """Exactly as it is to a file or pipe; on a terminal, nothing in it can act."""
+    if sys.stdout.isatty():
+        from judge.calibration.plain_text import visible
+
+        text = visible(text)
+    click.echo(text, nl=False)

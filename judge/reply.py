@@ -1,0 +1,59 @@
+"""A judge model's reply to one request, online or from a batch: the judgment and what it took."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from judge.judgment import Judgment, invalid_judgment
+from judge.label_probabilities import label_probabilities
+from judge.server.usage import Usage, read_usage
+from judge.verdict import parse_verdict, storable
+from rubrics import Rubric
+
+
+@dataclass(frozen=True)
+class Reply:
+    """`usage` and `label_probabilities` are None where the server did not tell."""
+
+    judgment: Judgment
+    usage: Usage | None = None
+    label_probabilities: dict[str, float] | None = None
+
+
+def is_completion(body: Any) -> bool:
+    """Whether this is a chat completion at all, with or without a verdict in it."""
+    return isinstance(body, dict) and isinstance(body.get("choices"), list)
+
+
+def read_reply(completion: dict[str, Any], rubric: Rubric) -> Reply:
+    """The reply in a chat completion; one without a whole verdict is an invalid outcome.
+
+    Never raises: not every server sends every field, or an object where one belongs.
+    """
+    choices = completion["choices"]
+    choice = choices[0] if choices and isinstance(choices[0], dict) else {}
+    judgment = (
+        _judgment(choice, rubric)
+        if choices
+        else invalid_judgment("no choices in the reply", raw="")
+    )
+    probabilities = None
+    if judgment.valid and choice.get("logprobs"):
+        probabilities = label_probabilities(
+            choice["logprobs"], choice["message"]["content"], rubric
+        )
+    return Reply(judgment, read_usage(completion.get("usage")), probabilities)
+
+
+def _judgment(choice: dict[str, Any], rubric: Rubric) -> Judgment:
+    message = choice.get("message")
+    message = message if isinstance(message, dict) else {}
+    content, refusal = message.get("content"), message.get("refusal")
+    raw = storable(content) if isinstance(content, str) else ""
+    if refusal:
+        said = storable(refusal) if isinstance(refusal, str) else raw
+        return invalid_judgment("refusal", raw=said)
+    if choice.get("finish_reason") == "length":
+        return invalid_judgment("cut off by the token limit", raw=raw)
+    if choice.get("finish_reason") == "content_filter":
+        return invalid_judgment("content filter", raw=raw)
+    return parse_verdict(raw, rubric)

@@ -1,0 +1,1 @@
+"""All that talks to a judge model's server, and what bounds it: limits, patience, price."""

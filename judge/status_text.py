@@ -1,0 +1,52 @@
+"""The status of a study as plain text."""
+
+from collections.abc import Iterator
+
+from generation.study import Study
+from judge.calibration.plain_text import cells, new_table, rendered, wrapped
+from judge.calibration.plural import counted
+from judge.status import JudgeStatus, Status
+from rubrics import short
+
+
+def status_text(status: Status, study: Study) -> str:
+    """One line per judge and run, counted in turns; each line adds up to all turns."""
+    head = f"{counted(status.turns, 'turn')}, {counted(status.items, 'distinct item')}"
+    if not status.judges:
+        return f"{head}, judged by nobody yet\nnext: judge{study.option}\n"
+    table = new_table("judge", "rubric", "prompt", "run", "labelled", "invalid", "batch", "waiting")
+    for column in table.columns[3:]:
+        column.justify = "right"
+    for judge in status.judges:
+        name = f"{judge.judge.model} ({short(judge.judge_id)})"
+        for run in judge.runs:
+            counts = (
+                run.outcomes.labels.total(),
+                run.outcomes.invalid.total(),
+                run.in_batch,
+                run.waiting,
+            )
+            first = (name, judge.judge.rubric_version, judge.template)
+            table.add_row(*cells(*first, str(run.run), *(f"{count:,}" for count in counts)))
+    notes = [line for judge in status.judges for line in _notes(judge)]
+    return f"{head}\n\n{rendered(table)}{wrapped(notes)}{_next(status, study)}\n"
+
+
+def _notes(judge: JudgeStatus) -> Iterator[str]:
+    name = f"{judge.judge.model} ({short(judge.judge_id)})"
+    tokens = judge.tokens
+    if tokens.prompt or tokens.completion:
+        unknown = f", unknown for {counted(tokens.unknown, 'verdict')}" if tokens.unknown else ""
+        yield (
+            f"{name}: {tokens.prompt:,} prompt tokens, {tokens.cached:,} of them cached, "
+            f"{tokens.completion:,} completion tokens{unknown}"
+        )
+    for run in judge.runs:
+        for reason, count in sorted(run.outcomes.invalid.items()):
+            yield f"{name}, run {run.run}, invalid: {reason}: {count:,}"
+
+
+def _next(status: Status, study: Study) -> str:
+    if status.open_batches:
+        return f"next: judge batch collect{study.option}"
+    return f"next: calibrate judges{study.option}"
