@@ -177,17 +177,18 @@ class _Shift:
         estimate = estimated_usage(body["messages"], chat.parameters.max_tokens)
 
         async def attempt() -> dict[str, Any]:
-            await self._account.admit(estimate)
+            if self._account.paced:
+                await self._patience.unless_given_up(self._account.admit(estimate))
             return await self._client.complete(body)
 
-        await self._account.reserve(estimate)
+        reserved = await self._account.reserve(estimate)
         try:
             completion = await self._patience.ask(attempt)
         except BaseException:
-            self._account.cancel(estimate)
+            self._account.cancel(reserved)
             raise
         reply = read_reply(completion, chat.rubric)
-        self._account.settle(estimate, reply.usage)
+        self._account.settle(reserved, estimate, reply.usage)
         return self._kept(chat, reply)
 
     def _fault(self, chat: ChatJudge, refused: Refused) -> Reply | None:

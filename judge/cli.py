@@ -8,6 +8,7 @@ import click
 
 from generation.command import Verb, one_line, study_option
 from generation.study import Study
+from judge.batch.cli import batch
 from judge.config import JudgeConfig
 from judge.options import config_from, model_options, pace_options
 from judge.prompt_cli import prompt
@@ -85,7 +86,7 @@ def run(
     budget = Budget(prices, max_cost)
     summaries = []
     try:
-        for summary in run_judges(study, configs, budget=budget, anchors=anchors, warn=_warn):
+        for summary in run_judges(study, configs, budget=budget, anchors=anchors, say=_say):
             summaries.append(summary.as_dict())
             if not as_json:
                 click.echo(_report(summary))
@@ -114,10 +115,11 @@ def status(study: Study, as_json: bool) -> None:
 
 
 judge.add_command(prompt)
+judge.add_command(batch)
 
 
-def _warn(message: str) -> None:
-    click.echo(f"warning: {one_line(message)}", err=True)
+def _say(message: str) -> None:
+    click.echo(one_line(message), err=True)
 
 
 def _report(summary: Any) -> str:

@@ -51,7 +51,8 @@ def checked(config: JudgeConfig, where: str) -> JudgeConfig:
     for name, (fits, expected) in _RANGES.items():
         value = getattr(config, name)
         if value is not None and not fits(value):
-            raise InputError(f"{where}: {name} = {value!r}; expected {expected}")
+            found = "…" if name == "api_key_env" else repr(value)  # it may be the key itself
+            raise InputError(f"{where}: {name} = {found}; expected {expected}")
     if config.model is None and config.prompt is None and config.of_a_model:
         names = ", ".join(config.of_a_model)
         raise InputError(f"{where}: {names}: for which model? add model or prompt")

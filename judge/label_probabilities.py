@@ -26,7 +26,7 @@ def label_probabilities(logprobs: Any, content: str, rubric: Rubric) -> dict[str
     do not spell the content.
     """
     tokens = _tokens(logprobs)
-    text = content.encode()
+    text = content.encode(errors="replace")
     # Some servers count the token that ended the answer too.
     if tokens is None or not b"".join(token.text for token in tokens).startswith(text):
         return None
@@ -74,7 +74,13 @@ def _tokens(logprobs: Any) -> list[_Token] | None:
             chosen = min(1.0, exp(entry["logprob"]))
             tokens.append(_Token(_text(entry), chosen, {**alternatives, _text(entry): chosen}))
         return tokens
-    except (KeyError, TypeError, ValueError, OverflowError):  # not of the promised shape
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        OverflowError,
+        AttributeError,
+    ):  # not of the promised shape
         return None
 
 

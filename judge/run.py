@@ -23,7 +23,7 @@ from judge.run_lock import run_lock
 from judge.server.parameters import changes
 from judge.store import JudgmentStore, open_study
 
-Warn = Callable[[str], None]
+Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def run_judges(
     *,
     budget: Budget,
     anchors: bool,
-    warn: Warn,
+    say: Say,
 ) -> Iterator[Summary]:
     """Run one judge after the other, all within one budget.
 
@@ -71,14 +71,14 @@ def run_judges(
     for config in configs:
         instrument = choose_instrument(config, study, budget)
         if anchors:
-            warn(check_anchors(study, instrument))
-        summary = run_judge(study, instrument, warn)
+            say(check_anchors(study, instrument))
+        summary = run_judge(study, instrument, say)
         if budget.max_cost is not None and summary.cost:
             budget = replace(budget, max_cost=max(0.0, budget.max_cost - summary.cost))
         yield summary
 
 
-def run_judge(study: Study, instrument: Instrument, warn: Warn) -> Summary:
+def run_judge(study: Study, instrument: Instrument, say: Say) -> Summary:
     """Judge what is not judged yet; a run that was stopped goes on where it stopped.
 
     Raises InputError for a study that is missing or has no turns, where the same judge is running
@@ -87,7 +87,7 @@ def run_judge(study: Study, instrument: Instrument, warn: Warn) -> Summary:
     """
     labeller = instrument.labeller
     for warning in instrument.warnings(labeller.judge):
-        warn(warning)
+        say(f"warning: {warning}")
     with open_study(study) as database:
         JudgmentStore(database).refuse_drift(labeller.prompt)
         if labeller.prompt.template != PACKAGED_NAME and instrument.export is None:
@@ -101,7 +101,7 @@ def run_judge(study: Study, instrument: Instrument, warn: Warn) -> Summary:
             )
             judge = labeller.label(ledger)
         for change in changes(labeller.judge.parameters, judge.parameters):
-            warn(f"the server of {judge.model} takes less than was asked: {change}")
+            say(f"warning: the server of {judge.model} takes less than was asked: {change}")
         return _summary(study, database, instrument, judge, ledger)
 
 

@@ -22,31 +22,14 @@ POOL = 24  # requests in flight through one HTTP client: it looks at all its con
 
 
 class Client:
-    """Connections to an endpoint; use it as `async with`. Never retries by itself."""
+    """Connections to an endpoint; use it as `async with`. It never retries by itself."""
 
     def __init__(self, endpoint: Endpoint, concurrency: int = 1) -> None:
         self._endpoint = endpoint
         self._pools = -(-concurrency // POOL)
+        self._clients: list[openai.AsyncOpenAI] = []  # made at the first request
 
     async def __aenter__(self) -> "Client":
-        import openai
-
-        try:
-            self._clients = [
-                openai.AsyncOpenAI(
-                    base_url=self._endpoint.base_url,
-                    api_key=self._endpoint.key or "none",  # a server of one's own asks for no key
-                    max_retries=0,
-                    timeout=TIMEOUT_SECONDS,
-                )
-                for _ in range(self._pools)
-            ]
-            self._turns = itertools.cycle(self._clients)
-        except Exception as error:  # what it raises for an odd URL depends on its HTTP library
-            raise InputError(
-                f"no connection can be made to {self._endpoint.shown_url} ({error!s:.200}); check "
-                "--base-url, expected one like http://localhost:8000/v1, and the proxy settings"
-            ) from error
         return self
 
     async def __aexit__(
@@ -60,7 +43,27 @@ class Client:
 
     @property
     def _openai(self) -> "openai.AsyncOpenAI":
+        """One of the HTTP clients, each in its turn."""
+        if not self._clients:
+            self._clients = [self._connected() for _ in range(self._pools)]
+            self._turns = itertools.cycle(self._clients)
         return next(self._turns)
+
+    def _connected(self) -> "openai.AsyncOpenAI":
+        import openai  # takes a second, which a run with nothing left to ask need not wait
+
+        try:
+            return openai.AsyncOpenAI(
+                base_url=self._endpoint.base_url,
+                api_key=self._endpoint.key or "none",  # a server of one's own asks for no key
+                max_retries=0,
+                timeout=TIMEOUT_SECONDS,
+            )
+        except Exception as error:  # what it raises for an odd URL depends on its HTTP library
+            raise InputError(
+                f"no connection can be made to {self._endpoint.shown_url} ({error!s:.200}); check "
+                "--base-url, expected one like http://localhost:8000/v1, and the proxy settings"
+            ) from error
 
     async def complete(self, body: dict[str, Any]) -> dict[str, Any]:
         """A chat completion as the server's JSON, whatever it holds besides `choices`.
@@ -68,7 +71,7 @@ class Client:
         The package's own objects are passed by in both directions: they are built without a check
         of their shape, and building them takes longer than all the rest of a request.
 
-        Raises ServerError.
+        Raises ServerError, and InputError where no connection can be made at all.
         """
         request = self._openai.post("/chat/completions", cast_to=bytes, body=body)
         completion = _json(await self._sent(request))
@@ -79,14 +82,14 @@ class Client:
             raise self._hidden_refusal({"error": fault})
         return completion
 
-    async def upload(self, name: str, data: bytes) -> str:
-        """Upload a batch's file; returns its id. Raises ServerError."""
+    async def upload(self, name: str, data: BinaryIO) -> str:
+        """Upload a batch's file from where `data` stands; returns its id. Raises ServerError."""
         create = self._openai.files.with_raw_response.create
         answer = await self._sent(create(file=(name, data), purpose="batch"))
-        file_id = _object(answer.http_response.content).get("id")
-        if not isinstance(file_id, str):
+        file = _object(answer.http_response.content)
+        if not isinstance(file.get("id"), str):
             raise OddAnswer
-        return file_id
+        return file["id"]
 
     async def start_batch(self, file_id: str, metadata: dict[str, str]) -> dict[str, Any]:
         """Start a batch of chat completions; returns the server's record of it."""
@@ -122,9 +125,7 @@ class Client:
             try:
                 async for part in answer.iter_bytes():
                     into.write(part)
-            except openai.APIError:
-                raise
-            except OSError:  # of `into`, such as a full disk
+            except (openai.APIError, OSError):  # OSError: of `into`, such as a full disk
                 raise
             except Exception as error:  # broken off: an error of whichever HTTP library it is
                 raise Unreachable(type(error).__name__) from None
@@ -147,8 +148,8 @@ class Client:
         return Refused(
             error.status_code,
             self._said(_words(error.body) or error.message),
-            code=error.code if isinstance(error.code, str) else None,
-            parameter=error.param if isinstance(error.param, str) else None,
+            code=self._said(error.code) if isinstance(error.code, str) else None,
+            parameter=self._said(error.param) if isinstance(error.param, str) else None,
             retry_after=retry_after_seconds(error.response.headers.get("retry-after")),
         )
 

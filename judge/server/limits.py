@@ -1,7 +1,8 @@
 """What a run may spend: requests and tokens per minute, and dollars in all."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 
 from aiolimiter import AsyncLimiter
 
@@ -29,17 +30,27 @@ class Account:
     """Lets requests pass as the limits allow, and adds up what they cost.
 
     A request is charged by its estimate until its reply says what it took, so that requests in
-    flight cannot together spend more than is left.
+    flight cannot together spend more than is left. Prompts that turn out longer than estimated, by
+    other scripts or a server's additions, make all later estimates longer.
     """
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._requests = _limiter(limits.requests_per_minute)
-        self._tokens = _limiter(limits.tokens_per_minute)
+        self._requests = self._tokens = None
+        if limits.requests_per_minute:  # one after the other, evenly: a burst is refused by many
+            self._requests = AsyncLimiter(1, MINUTE / limits.requests_per_minute)
+        if limits.tokens_per_minute:
+            self._tokens = AsyncLimiter(limits.tokens_per_minute, MINUTE)
         self._reserved = 0.0
         self._in_flight = 0
         self._settled = asyncio.Event()
+        self._excess = 1.0  # the most that a prompt's tokens were of their estimate
         self.spent = 0.0  # dollars
+
+    @property
+    def paced(self) -> bool:
+        """Whether a request may have to wait in `admit`."""
+        return bool(self._requests or self._tokens)
 
     async def admit(self, estimate: Usage) -> None:
         """Wait until one more attempt of this size fits into the minute.
@@ -57,39 +68,41 @@ class Account:
                 )
             await self._tokens.acquire(tokens)
 
-    async def reserve(self, estimate: Usage) -> None:
+    async def reserve(self, estimate: Usage) -> float:
         """Wait until the request can be paid for whatever those in flight turn out to cost.
+
+        Returns the dollars set aside for it, to be given back by `settle` or `cancel`.
 
         Raises CostReached when nothing is in flight that could still leave room for it.
         """
-        cost = self.cost(estimate)
         limit = self._limits.max_cost
-        while limit is not None and self.spent + self._reserved + cost > limit:
+        while limit is not None and self.spent + self._reserved + self._most(estimate) > limit:
             if not self._in_flight:
                 raise CostReached
             self._settled.clear()
             await self._settled.wait()
-        self._reserved += cost
+        reserved = self._most(estimate)
+        self._reserved += reserved
         self._in_flight += 1
+        return reserved
 
-    def settle(self, estimate: Usage, usage: Usage | None) -> None:
+    def settle(self, reserved: float, estimate: Usage, usage: Usage | None) -> None:
         """A request that was reserved has ended; `usage` as its reply gave it."""
+        if usage and estimate.prompt_tokens:
+            self._excess = max(self._excess, usage.prompt_tokens / estimate.prompt_tokens)
         self.spent += self.cost(usage or estimate)
-        self._release(estimate)
+        self.cancel(reserved)
 
-    def cancel(self, estimate: Usage) -> None:
+    def cancel(self, reserved: float) -> None:
         """A request that was reserved brought nothing that is paid for."""
-        self._release(estimate)
+        self._reserved -= reserved
+        self._in_flight -= 1
+        self._settled.set()
 
     def cost(self, usage: Usage) -> float:
         """In dollars; nothing where no price is known."""
         return self._limits.price.cost(usage) if self._limits.price else 0.0
 
-    def _release(self, estimate: Usage) -> None:
-        self._reserved -= self.cost(estimate)
-        self._in_flight -= 1
-        self._settled.set()
-
-
-def _limiter(per_minute: int | None) -> AsyncLimiter | None:
-    return AsyncLimiter(per_minute, MINUTE) if per_minute else None
+    def _most(self, estimate: Usage) -> float:
+        prompt_tokens = ceil(estimate.prompt_tokens * self._excess)
+        return self.cost(replace(estimate, prompt_tokens=prompt_tokens))

@@ -43,7 +43,7 @@ class Parameters:
 
     def body(self, run_index: int, schema: dict[str, Any]) -> dict[str, Any]:
         """The parameters as a request holds them; every run of an item has a seed of its own."""
-        body = dict(self.values)
+        body = dict(sorted(self.values.items()))  # one request is the same bytes in every run
         response_format = body.pop("response_format", "text")
         if isinstance(body.get("seed"), int):
             body["seed"] += run_index

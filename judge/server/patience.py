@@ -5,8 +5,8 @@ import contextlib
 import email.utils
 import random
 import time
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_random_exponential
 
@@ -40,6 +40,18 @@ class Patience:
     def give_up(self) -> None:
         """Let nobody ask again; requests that are under way still end as they may."""
         self._given_up.set()
+
+    async def unless_given_up(self, waiting: Coroutine[Any, Any, None]) -> None:
+        """Wait for this; raises GivenUp as soon as all is given up."""
+        tasks = [asyncio.create_task(wait) for wait in (waiting, self._given_up.wait())]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+        if self._given_up.is_set():
+            raise GivenUp
+        await tasks[0]
 
     async def ask(self, request: Callable[[], Awaitable[T]]) -> T:
         """The request's answer.

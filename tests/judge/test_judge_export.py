@@ -1,18 +1,15 @@
 """Exports: a folder that comes back whole or not at all, and what judging with it means."""
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from written_export import Calibrated, write_export
 
 from generation.item import Item, Message
-from judge.calibration.consistency import Flips, flips
 from judge.calibration.export import LEXICAL_NOTE, export_calibration
-from judge.calibration.pairing import Pair, Pairing
 from judge.exported import FORMAT, export_hash, file_json, load_export
 from judge.judge import Judge
-from judge.judgment import Judgment
 from judge.lexical import lexical_parameters
 from judge.prompt import render_prompt
 from judge.reading import Reading
@@ -25,36 +22,6 @@ ITEMS = 8
 CHAT = wanted_parameters(max_tokens=1024).values
 
 
-@dataclass
-class Calibrated:
-    """A calibration as far as an export is concerned; the real one is tried in the study test."""
-
-    judge_id: str
-    kappa: float = 0.726
-    n: int = 96
-    reading: Reading = Reading.SINGLE
-    labels: tuple[str | None, ...] = ("malformed",)  # of every item, run by run
-    items: int = 3
-
-    @property
-    def runs(self) -> int:
-        return len(self.labels)
-
-    @property
-    def flips(self) -> Flips:
-        return flips({str(k): self.labels for k in range(self.items)}, self.runs)
-
-    @property
-    def pairing(self) -> Pairing:
-        items = [Item((Message("user", "a?\u2028"),), "b", f"u{k}") for k in range(self.items)]
-        runs = tuple(Judgment(label, 0, "", "") for label in self.labels)
-        pairs = [Pair(str(k), item, "malformed", runs, (), runs) for k, item in enumerate(items)]
-        return Pairing(tuple(pairs), ())
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"n": 148, "kappa": {"value": self.kappa, "interval": [0.6, 0.8]}, "judge": "ü"}
-
-
 @pytest.fixture
 def prompt():
     return render_prompt(load_rubric("v3"))
@@ -65,14 +32,8 @@ def export(study, prompt, tmp_path):
     """Exports a judge of the study; returns the folder."""
 
     def make(model: str = "org/model-1", parameters: dict | None = None, **changes: Any):
-        database = open_pipeline(study.pipeline)
         judge = Judge(model, parameters or CHAT, "v3", prompt.prompt_hash)
-        JudgmentStore(database).add_judge(judge, prompt)
-        calibrated = Calibrated(judge.judge_id, **changes)
-        try:
-            return export_calibration(database, calibrated, tmp_path / "exports").folder
-        finally:
-            database.close()
+        return write_export(study, judge, prompt, tmp_path / "exports", **changes)
 
     return make
 

@@ -46,6 +46,8 @@ def base_url(model_folder, tmp_path_factory):
                 *("--host", "127.0.0.1", "--port", str(port), "--dtype", "bfloat16"),
                 *("--max-model-len", str(CONTEXT_TOKENS), "--enforce-eager"),
                 *("--max-num-seqs", "8", "--generation-config", "vllm"),
+                # Seeds and chunked prefill do not go together in vLLM's CPU build.
+                *("--no-enable-chunked-prefill", "--max-num-batched-tokens", str(CONTEXT_TOKENS)),
             ],
             env={**os.environ, "VLLM_CPU_KVCACHE_SPACE": "2", "HF_HUB_OFFLINE": "1"},
             stdout=output,
@@ -134,6 +136,24 @@ def test_every_item_ends_as_a_label_or_with_a_reason(study, base_url, version, m
                 "prompt and verdict do not fit the model's context",
                 "empty rationale",
             )
+    assert run_judge(study, base_url, *options)["judged_now"] == 0
+
+
+def test_runs_with_seeds_and_how_sure_the_judge_was(study, base_url):
+    options = ("--rubric", "v2", "--max-tokens", "160", "--runs", "2", "--temperature", "0.7")
+    summary = run_judge(study, base_url, *options)
+    items = len(TURNS) + 1
+    assert (summary["judged_now"], summary["waiting"]) == (2 * items, 0)
+    database = open_pipeline(study.pipeline)
+    rows = list(database["judgments"].rows_where("label IS NOT NULL"))
+    assert {row["run_index"] for row in database["judgments"].rows} == {0, 1}
+    for row in rows:
+        print(row["label"], row["label_probabilities"])
+        probabilities = json.loads(row["label_probabilities"])
+        assert probabilities[row["label"]] > 0
+        assert sum(probabilities.values()) <= 1.0001
+        assert row["prompt_tokens"] > 1000 > row["completion_tokens"] > 0
+    assert rows
     assert run_judge(study, base_url, *options)["judged_now"] == 0
 
 

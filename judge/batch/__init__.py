@@ -1,0 +1,1 @@
+"""Verdicts by batch: the OpenAI Batch API, and files for any other runner; the same rows."""

@@ -1,0 +1,120 @@
+"""Collect the batches that have ended: every line is a verdict, or counted with its reason."""
+
+import asyncio
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlite_utils import Database
+
+from generation.study import Study
+from judge.batch.lines import BatchAsk, read_result
+from judge.batch.record import Record
+from judge.batch.server import BatchServer, Unknown, batch_server
+from judge.batch.status import BatchStatus, look, opened
+from judge.batch.store import Batch, BatchStore
+from judge.batch.tally import Collector, Keep, Tally
+from judge.reply import Reply
+from judge.server.endpoint import find_endpoint
+from judge.store import JudgmentStore
+from rubrics import InputError, parse_rubric
+
+SPOOLED_BYTES = 16_000_000  # of a result file in memory; a longer one is read from the disk
+
+
+@dataclass(frozen=True)
+class Collected:
+    """A batch that is closed now; `waiting` of its asks have no verdict and are free again."""
+
+    batch: Batch
+    rubric_version: str
+    tally: Tally
+    waiting: int
+    errors: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "batch_id": self.batch.batch_id,
+            "judge_id": self.batch.judge_id,
+            "model": self.batch.model,
+            "rubric_version": self.rubric_version,
+            "status": self.batch.status,
+            **self.tally.as_dict(),
+            "waiting_again": self.waiting,
+            "errors": list(self.errors),
+        }
+
+
+def collect(
+    study: Study, base_url: str | None, told: Callable[[Collected], None]
+) -> list[BatchStatus]:
+    """Store the verdicts of every batch that has ended and close it; returns those still open.
+
+    Verdicts are stored one by one and the batch is closed after its last one, so that a collect
+    that was cut off is simply made again. Raises InputError when the server cannot be asked.
+    """
+
+    async def all_of_them() -> list[BatchStatus]:
+        left = []
+        async with batch_server(find_endpoint(base_url)) as server:
+            for found in await look(study, database, server):
+                if found.record is None or not found.ended:
+                    left.append(found)
+                    continue
+                try:
+                    told(await _collected(database, server, found.batch, found.record))
+                except Unknown as unknown:
+                    left.append(BatchStatus(found.batch, fault=str(unknown)))
+        return left
+
+    with opened(study) as database:
+        return asyncio.run(all_of_them()) if BatchStore(database).open_batches() else []
+
+
+def forget(study: Study, batch_id: str) -> int:
+    """Close an open batch without its verdicts; returns how many of its asks are waiting again.
+
+    For one that its server has lost. Raises InputError when no batch of this id is open.
+    """
+    with opened(study) as database:
+        store = BatchStore(database)
+        found = {batch.batch_id: batch for batch in store.open_batches()}
+        if batch_id not in found:
+            names = ", ".join(found) or "none"
+            raise InputError(f"no open batch {batch_id!r} in {study.folder}; there are: {names}")
+        return store.close(batch_id, found[batch_id].status)
+
+
+async def _collected(
+    database: Database, server: BatchServer, batch: Batch, record: Record
+) -> Collected:
+    store, judges = BatchStore(database), JudgmentStore(database)
+    prompt = judges.prompt(judges.judge(batch.judge_id).prompt_hash)
+    rubric = parse_rubric(prompt.rubric_text, source=f"rubric {prompt.rubric_version}")
+    collector = Collector(store.asks(batch.batch_id), keeper(judges))
+    for file_id in record.files:
+        with tempfile.SpooledTemporaryFile(SPOOLED_BYTES) as file:
+            await server.download(file_id, file)
+            file.seek(0)
+            for line in file:
+                if line.strip():
+                    collector.add(read_result(line, rubric, server.endpoint.without_key))
+    waiting = store.close(batch.batch_id, record.status)
+    return Collected(batch, rubric.version, collector.tally(), waiting, record.errors)
+
+
+def keeper(judges: JudgmentStore) -> Keep:
+    """Stores a verdict unless there was one; says whether it is new."""
+
+    def keep(ask: BatchAsk, reply: Reply) -> bool:
+        return judges.add_judgment(
+            ask.judge_id,
+            ask.item_hash,
+            reply.judgment,
+            run_index=ask.run_index,
+            usage=reply.usage,
+            label_probabilities=reply.label_probabilities,
+        )
+
+    return keep

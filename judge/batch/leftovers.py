@@ -1,0 +1,51 @@
+"""Batches of which it is not known whether the server accepted them: a run was cut off there."""
+
+import time
+from contextlib import ExitStack
+from datetime import datetime
+
+from generation.study import Study
+from judge.batch.server import BatchServer, Unknown
+from judge.batch.store import SUBMITTING, Batch, BatchStore
+from judge.run_lock import run_lock
+from judge.store import JudgmentStore
+from rubrics import InputError
+
+SETTLED_SECONDS = 60.0  # after which a list that lacks a batch is taken to be right
+CLOCK_SKEW_SECONDS = 24 * 3600.0  # between a server's clock and ours
+
+
+async def settle_leftovers(
+    study: Study, store: BatchStore, judges: JudgmentStore, server: BatchServer
+) -> None:
+    """Settle every leftover of this server, save those that another process is submitting."""
+    for batch in store.open_batches():
+        if is_leftover(batch, server):
+            prompt_hash = judges.judge(batch.judge_id).prompt_hash
+            with ExitStack() as held:
+                try:
+                    held.enter_context(run_lock(study, batch.model, prompt_hash))
+                except InputError:
+                    continue
+                await settle(store, batch, server)
+
+
+def is_leftover(batch: Batch, server: BatchServer) -> bool:
+    return batch.status == SUBMITTING and batch.server == server.url
+
+
+async def settle(store: BatchStore, batch: Batch, server: BatchServer) -> None:
+    """Find the batch at its server by its token; without it, its asks are waiting again.
+
+    A server's list may lag, so that a batch that was submitted just now stays as it is; and so
+    does one of a server that lists none.
+    """
+    submitted = datetime.fromisoformat(batch.submitted_at).timestamp()
+    try:
+        record = await server.with_token(batch.batch_id, since=submitted - CLOCK_SKEW_SECONDS)
+    except Unknown:
+        return
+    if record:
+        store.accepted(batch.batch_id, record.batch_id, record.status)
+    elif time.time() - submitted >= SETTLED_SECONDS:
+        store.forget(batch.batch_id)

@@ -1,0 +1,142 @@
+"""What the batch commands say, as plain text."""
+
+import shlex
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from generation.command import one_line
+from generation.study import Study
+from judge.batch.collect import Collected
+from judge.batch.files import Read, Written
+from judge.batch.status import BatchStatus
+from judge.batch.submit import Submission, Submitted
+from judge.batch.tally import Tally
+from judge.calibration.plural import counted
+from judge.server.endpoint import Endpoint
+
+
+def submitted_line(batch: Submitted) -> str:
+    return (
+        f"{one_line(batch.batch_id)}  {counted(batch.asked, 'request')}, {batch.bytes / 1e6:.1f} MB"
+    )
+
+
+def submission_lines(done: Submission, options: str) -> Iterator[str]:
+    """What follows after the batches themselves."""
+    if done.online:
+        yield f"{counted(done.online, 'verdict')} of {done.model} had online, to agree with it"
+    if done.held:
+        yield f"{counted(done.held, 'request')} to {done.model} in open batches at {done.server}"
+        yield f"next: judge batch status --wait{options}"
+    else:
+        yield f"nothing is waiting for {done.model}"
+
+
+def status_lines(statuses: Iterable[BatchStatus], options: str) -> Iterator[str]:
+    statuses = list(statuses)
+    for one in statuses:
+        yield _status_line(one)
+    if not statuses:
+        yield "no open batch"
+        yield "next: judge batch submit --model NAME"
+    elif any(one.ended for one in statuses):
+        yield f"next: judge batch collect{options}"
+    elif any(one.running for one in statuses):
+        yield f"next: judge batch status --wait{options}"
+
+
+def collected_lines(done: Collected) -> Iterator[str]:
+    yield (
+        f"{one_line(done.batch.batch_id)}  {done.batch.model}  {done.batch.status}: "
+        f"{done.tally.asked} asked"
+    )
+    yield from _tally_lines(done.tally)
+    if done.tally.missing:
+        yield f"  missing: {done.tally.missing} (asked for, and no line about it)"
+    if done.errors:
+        yield f"  the server says: {'; '.join(done.errors)}"
+    yield f"  waiting again: {done.waiting}"
+
+
+def after_collect(
+    collected: list[Collected], left: list[BatchStatus], study: Study, options: str
+) -> Iterator[str]:
+    for one in left:
+        yield _status_line(one)
+    if not collected and not left:
+        yield "no open batch"
+    again = sorted({done.batch.model for done in collected if done.waiting})
+    if again:
+        model = shlex.quote(again[0])
+        yield f"next: judge batch submit --model {model}{options}, with what other options it had"
+    elif any(one.running for one in left):
+        yield f"next: judge batch status --wait{options}"
+    elif collected:
+        yield f"next: calibrate --rubric {collected[-1].rubric_version}{study.option}"
+
+
+def forgotten_line(batch_id: str, waiting: int) -> str:
+    return (
+        f"{one_line(batch_id)} is given up: {counted(waiting, 'request')} waiting again; what it "
+        "may yet bring is not collected"
+    )
+
+
+def written_lines(done: Written, path: Path, options: str) -> Iterator[str]:
+    if not done.requests:
+        yield f"nothing is waiting for {done.model}; no file was written"
+        return
+    yield f"{path}: {counted(done.requests, 'request')} to {done.model}"
+    yield (
+        f"next: python -m vllm.entrypoints.openai.run_batch -i {shlex.quote(str(path))} -o ANSWERS.jsonl "
+        f"--model {shlex.quote(done.model)}, or any other runner"
+    )
+    yield f"then: judge batch read ANSWERS.jsonl{options}"
+
+
+def read_lines(done: Read, path: Path, study: Study) -> Iterator[str]:
+    yield f"{path}: answers of {done.model}"
+    yield from _tally_lines(done.tally)
+    yield f"  still waiting: {done.waiting}"
+    if done.tally.recognised:
+        yield f"next: calibrate --rubric {done.rubric_version}{study.option}"
+
+
+def server_option(base_url: str | None) -> str:
+    """What a command line needs to name the server again, without a password."""
+    return f" --base-url {shlex.quote(Endpoint(base_url, None).shown_url)}" if base_url else ""
+
+
+def _tally_lines(tally: Tally) -> Iterator[str]:
+    yield f"  kept: {tally.kept}"
+    if tally.invalid:
+        yield f"  kept as invalid: {tally.invalid}"
+    if tally.known:
+        yield f"  judged before: {tally.known} (the first verdict stays)"
+    for reason, count in tally.failed.items():
+        yield f"  failed: {count} ({reason})"
+    if tally.duplicates:
+        differing = f", {tally.differing} of them with another answer" if tally.differing else ""
+        yield f"  duplicate lines: {tally.duplicates}{differing} (the first verdict counts)"
+    if tally.unknown:
+        yield f"  lines with an unknown id: {tally.unknown} (not asked for here; not stored)"
+    if tally.unreadable:
+        yield f"  unreadable lines: {tally.unreadable}"
+
+
+def _status_line(one: BatchStatus) -> str:
+    batch, record = one.batch, one.record
+    if one.foreign:
+        what = f"of {batch.server}, left alone: give its --base-url"
+    elif one.fault:
+        what = "unknown to its server"
+    elif record is None:
+        what = f"{batch.status}, or cut off while it was: look again in a minute"
+    else:
+        total = batch.asked if record.total is None else record.total
+        answered = [] if record.completed is None else [f"{record.completed} of {total} answered"]
+        failed = [f"{record.failed} failed"] if record.failed else []
+        what = ", ".join([record.status, *answered, *failed])
+    when = batch.submitted_at[:16].replace("T", " ")
+    requests = counted(batch.asked, "request")
+    return one_line(f"{batch.batch_id}  {batch.model}  {requests} of {when}  {what}")

@@ -1,0 +1,144 @@
+"""Submit what a judge model has not been asked yet as batches, so that nothing is asked twice."""
+
+import asyncio
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlite_utils import Database
+
+from generation.study import Study
+from judge.batch.leftovers import is_leftover, settle
+from judge.batch.lines import MAX_BYTES, MAX_REQUESTS, BatchFile, batch_ask, packed, request_line
+from judge.batch.server import BatchServer, NotAccepted, batch_server
+from judge.batch.store import Batch, BatchStore
+from judge.chat_judge import ChatJudge
+from judge.instrument import Instrument
+from judge.judge import Judge
+from judge.ledger import StudyLedger
+from judge.run_lock import run_lock
+from judge.server.parameters import changes
+from judge.store import JudgmentStore, open_study
+from rubrics import InputError
+
+Warn = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """A batch that the server has accepted."""
+
+    batch_id: str
+    asked: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Submission:
+    """`online` verdicts were had at once, in agreeing with the server; `held` by open batches."""
+
+    judge_id: str
+    model: str
+    server: str
+    online: int
+    batches: tuple[Submitted, ...]
+    held: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return vars(self) | {"batches": [vars(batch) for batch in self.batches]}
+
+
+def chat_judge(instrument: Instrument) -> ChatJudge:
+    """Raises InputError for the lexical baseline."""
+    if not isinstance(instrument.labeller, ChatJudge):
+        raise InputError(
+            "the lexical baseline needs no batch; run it: judge, or name a model: --model NAME"
+        )
+    return instrument.labeller
+
+
+def submit(
+    study: Study, instrument: Instrument, warn: Warn, told: Callable[[Submitted], None]
+) -> Submission:
+    """Start as many batches as it takes; `told` of each as soon as the server has accepted it.
+
+    Raises InputError as a run does, and when the server has no Batch API; what it has accepted
+    until then stays.
+    """
+    chat = chat_judge(instrument)
+    for warning in instrument.warnings(chat.judge):
+        warn(warning)
+    with open_study(study) as database:
+        JudgmentStore(database).refuse_drift(chat.prompt)
+        with run_lock(study, chat.model, chat.prompt.prompt_hash):
+            submission = _Submission(study, database, chat, instrument.runs, told)
+            done, agreed = asyncio.run(submission.make())
+    for change in changes(chat.judge.parameters, agreed.parameters):
+        warn(f"the server of {chat.model} takes less than was asked: {change}")
+    return done
+
+
+class _Submission:
+    """What the steps of one submission share."""
+
+    def __init__(
+        self,
+        study: Study,
+        database: Database,
+        chat: ChatJudge,
+        runs: int,
+        told: Callable[[Submitted], None],
+    ) -> None:
+        self._chat = chat
+        self._told = told
+        self._store = BatchStore(database)
+        self._judges = JudgmentStore(database)
+        self._ledger = StudyLedger(database, study.pipeline, chat.prompt, runs, lambda *_: None)
+
+    async def make(self) -> tuple[Submission, Judge]:
+        async with batch_server(self._chat.endpoint) as server:
+            for batch in self._store.open_batches():
+                if is_leftover(batch, server) and self._is_ours(batch):
+                    await settle(self._store, batch, server)
+            agreed = await self._chat.agree(server.client, self._ledger)
+            judge = agreed.judge
+            asks = self._ledger.waiting(judge)
+            lines = (
+                (named, request_line(named.custom_id, agreed.request(ask)))
+                for ask in asks
+                for named in [batch_ask(judge.judge_id, ask.item_hash, ask.run_index)]
+            )
+            started = []
+            for file in packed(lines, MAX_REQUESTS, MAX_BYTES):
+                if not started:
+                    self._judges.add_judge(judge, self._chat.prompt)
+                started.append(await self._start(server, file))
+                self._told(started[-1])
+        held = sum(b.asked for b in self._store.open_batches() if b.judge_id == judge.judge_id)
+        done = Submission(
+            judge.judge_id, judge.model, server.url, self._ledger.kept, tuple(started), held
+        )
+        return done, judge
+
+    def _is_ours(self, batch: Batch) -> bool:
+        """Whether it is under the lock that is held."""
+        judge = self._judges.judge(batch.judge_id)
+        ours = (self._chat.model, self._chat.prompt.prompt_hash)
+        return (judge.model, judge.prompt_hash) == ours
+
+    async def _start(self, server: BatchServer, file: BatchFile) -> Submitted:
+        """Record the intent, start the batch, record its id; cut off at any point, nothing is lost.
+
+        The server is told our token, by which the batch is found again.
+        """
+        token = f"followupeval-{uuid.uuid4().hex}"
+        file_id = await server.upload(f"{token}.jsonl", file.data)
+        self._store.intend(token, server.url, file.asks)
+        try:
+            record = await server.start(file_id, token)
+        except NotAccepted:
+            self._store.forget(token)
+            raise
+        self._store.accepted(token, record.batch_id, record.status)
+        return Submitted(record.batch_id, len(file.asks), file.size)
