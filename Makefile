@@ -1,5 +1,6 @@
 # make demo   label the bundled example in the browser      make test       the tests, with Chromium
 # make lint   style                                         make test-vllm  the tests on the real engine
+# make bench-judge   the judge against its targets (12 minutes)
 
 PYTHON ?= python3
 PORT ?= 7860
@@ -8,7 +9,7 @@ BIN := $(VENV)/bin
 VLLM_VENV := .venv-vllm
 SMALL_MODEL := .cache/smollm2
 
-.PHONY: demo test test-vllm lint clean chromium
+.PHONY: demo test test-vllm bench-judge lint clean chromium
 
 demo: $(VENV)/.installed
 	@$(BIN)/generate example
@@ -27,6 +28,10 @@ test: $(VENV)/.installed-test chromium
 # vLLM's CPU build and SmolLM2-135M-Instruct: no GPU needed.
 test-vllm: $(VLLM_VENV)/.installed $(SMALL_MODEL)/made_by_small_model.json
 	SMALL_MODEL=$(SMALL_MODEL) $(VLLM_VENV)/bin/pytest -m vllm tests/vllm
+
+# Against the tests' stub server: throughput, memory, starting up, calls for equal turns.
+bench-judge: $(VENV)/.installed-test
+	$(BIN)/python tests/bench/bench_judge.py
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

@@ -85,6 +85,14 @@ class StudyLedger:
                     yield Ask(item_hash, run, item_from(*texts))
                 after = page[-1][0]
 
+    def waiting_count(self, judge: Judge) -> int:
+        """How many asks `waiting` would give, counted without reading their texts."""
+        judge_id = judge.judge_id
+        return sum(
+            self._db.conn.execute(_WAITING_COUNT, {"judge": judge_id, "run": run}).fetchone()[0]
+            for run in range(self._runs)
+        )
+
     def keep(self, judge: Judge, ask: Ask, reply: Reply, *, spent: float = 0.0) -> None:
         judge_id = judge.judge_id
         with readable_refusals(self._path):
@@ -113,15 +121,19 @@ class StudyLedger:
             self._unsynced = False
 
 
-_WAITING = f"""
-    SELECT turns.item_hash, conversations.messages, answers.text, turns.text
-    FROM turns JOIN answers USING (answer_id) JOIN conversations USING (conversation_id)
-    WHERE turns.item_hash > :after
-    AND NOT EXISTS (
+_UNASKED = """
+    NOT EXISTS (
         SELECT 1 FROM judgments
         WHERE judge_id = :judge AND item_hash = turns.item_hash AND run_index = :run)
     AND NOT EXISTS (
         SELECT 1 FROM batch_asks JOIN batches USING (batch_id)
         WHERE batch_asks.judge_id = :judge AND item_hash = turns.item_hash AND run_index = :run
-        AND closed_at IS NULL)
+        AND closed_at IS NULL)"""
+
+_WAITING = f"""
+    SELECT turns.item_hash, conversations.messages, answers.text, turns.text
+    FROM turns JOIN answers USING (answer_id) JOIN conversations USING (conversation_id)
+    WHERE turns.item_hash > :after AND {_UNASKED}
     GROUP BY turns.item_hash ORDER BY turns.item_hash LIMIT {PAGE}"""
+
+_WAITING_COUNT = f"SELECT count(DISTINCT turns.item_hash) FROM turns WHERE {_UNASKED}"

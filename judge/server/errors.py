@@ -14,7 +14,11 @@ from dataclasses import dataclass
 from judge.server.endpoint import Endpoint
 
 RETRIED_STATUSES = frozenset({408, 409, 429})  # and every 5xx
-_CONTEXT_OVERFLOW = re.compile(r"context[ _](length|window|size)", re.IGNORECASE)
+# As OpenAI, vLLM and llama.cpp say it; Anthropic and Bedrock; Gemini.
+_CONTEXT_OVERFLOW = re.compile(
+    r"context[ _](length|window|size)|(prompt|input) is too long|token count .{0,40}exceeds",
+    re.IGNORECASE,
+)
 _CHECKS = {
     400: "the server does not take this request; check the model and --max-tokens",
     429: "rate limit or quota; lower --concurrency, set --requests-per-minute, or wait",
