@@ -25,16 +25,19 @@ class AnchorLedger:
         self._asks = asks
         self.labels: dict[str, str | None] = {}
 
-    def agreed(self, model: str, wanted: Parameters) -> Parameters | None:
+    def agreed(self, model: str, wanted: Parameters, server: str) -> Parameters | None:
         return None
 
-    def agree(self, model: str, wanted: Parameters, agreed: Parameters, server: str) -> None:
+    def agree(self, model: str, wanted: Parameters, server: str, agreed: Parameters) -> None:
         """The run that follows agrees for itself."""
+
+    def notice(self, line: str) -> None:
+        """The run that follows tells the same."""
 
     def waiting(self, judge: Judge) -> Iterator[Ask]:
         yield from (ask for ask in self._asks if ask.item_hash not in self.labels)
 
-    def keep(self, judge: Judge, ask: Ask, reply: Reply, *, spent: float = 0.0) -> None:
+    def keep(self, judge: Judge, ask: Ask, reply: Reply) -> None:
         self.labels[ask.item_hash] = reply.judgment.label
 
     def sync(self) -> None:

@@ -50,7 +50,7 @@ class Drift:
         chance = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.3f}"
         return (
             f"{self.changed} of {self.n} {anchors} got another label; about "
-            f"{self.n * self.expected_rate:.1f} were expected ({100 * self.expected_rate:.2g} %); "
+            f"{self.n * self.expected_rate:.1f} were expected ({100 * self.expected_rate:.3g} %); "
             f"{chance}"
         )
 

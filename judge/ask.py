@@ -22,17 +22,20 @@ class Ask:
 class Ledger(Protocol):
     """What a judge at work needs to know and hands back; a study's store, or less."""
 
-    def agreed(self, model: str, wanted: Parameters) -> Parameters | None:
-        """What the server took of the wanted parameters when it was last asked, if it ever was."""
+    def agreed(self, model: str, wanted: Parameters, server: str) -> Parameters | None:
+        """What this server took of the wanted parameters when it was last asked, if it ever was."""
 
-    def agree(self, model: str, wanted: Parameters, agreed: Parameters, server: str) -> None:
+    def agree(self, model: str, wanted: Parameters, server: str, agreed: Parameters) -> None:
         """Remember what the server takes, and that `agreed` is what is sent from now on."""
+
+    def notice(self, line: str) -> None:
+        """Tell whoever runs this, before anything else is paid for."""
 
     def waiting(self, judge: Judge) -> Iterator[Ask]:
         """What this judge has not been asked yet, in the same order every time."""
 
-    def keep(self, judge: Judge, ask: Ask, reply: Reply, *, spent: float = 0.0) -> None:
-        """Keep a verdict for good; the first one for an ask stays. `spent`: dollars so far."""
+    def keep(self, judge: Judge, ask: Ask, reply: Reply) -> None:
+        """Keep a verdict for good; the first one for an ask stays."""
 
     def sync(self) -> None:
         """See that what was kept survives a loss of power."""

@@ -13,15 +13,16 @@ from judge.prompt import JudgePrompt, judge_messages
 from judge.reply import Reply, read_reply
 from judge.server.client import Client
 from judge.server.endpoint import Endpoint
-from judge.server.errors import Refused, ServerError
+from judge.server.errors import Refused, ServerError, Unreachable
 from judge.server.limits import Account, CostReached, Limits
-from judge.server.parameters import Parameters
+from judge.server.parameters import Parameters, changes
 from judge.server.patience import GivenUp, Patience
 from judge.server.usage import estimated_usage
 from judge.verdict import kept_form, storable, verdict_schema
 from rubrics import InputError, Rubric
 
 DEFAULT_CONCURRENCY = 8  # requests in flight
+MOST_FAULTS = 8  # items refused for what they hold before any is answered: it is not the items
 SYNC_SECONDS = 0.5  # between two moments at which everything kept is on the disk
 
 
@@ -85,26 +86,47 @@ class _Shift:
         self._wanted = wanted
         self._client = client
         self._ledger = ledger
-        self._patience = Patience()
+        self._patience = Patience(self._waits)
         self._account = Account(wanted.limits)
 
     async def agree(self) -> ChatJudge:
         wanted = self._wanted
-        known = self._ledger.agreed(wanted.model, wanted.parameters)
-        chat = replace(wanted, parameters=known or wanted.parameters)
+        server = wanted.endpoint.shown_url
+        chat = wanted
+        if known := self._ledger.agreed(wanted.model, wanted.parameters, server):
+            chat = self._taking(known, chat)
         faults: dict[Ask, Reply] = {}  # refused for what they hold: that tells nothing of the rest
         while lesser := await self._lesser(chat, faults):
-            chat = lesser
+            chat = self._taking(lesser, chat)
         for ask, reply in faults.items():
             self._keep(chat, ask, reply)
         return chat
 
-    async def _lesser(self, chat: ChatJudge, faults: dict[Ask, Reply]) -> ChatJudge | None:
-        """The judge with what its server leaves of the parameters; None where it takes them all."""
+    def _waits(self, error: ServerError, seconds: float, attempt: int) -> None:
+        what = error.line(self._wanted.endpoint, self._wanted.model).partition(";")[0]
+        self._ledger.notice(f"waiting {seconds:.0f} s after attempt {attempt}: {what}")
+
+    def _taking(self, parameters: Parameters, chat: ChatJudge) -> ChatJudge:
+        """The judge with other parameters, which is told before anything is paid for."""
+        for change in changes(chat.parameters.values, parameters.values):
+            self._ledger.notice(
+                f"warning: the server of {chat.model} takes less than was asked: {change}"
+            )
+        return replace(chat, parameters=parameters)
+
+    async def _lesser(self, chat: ChatJudge, faults: dict[Ask, Reply]) -> Parameters | None:
+        """What the server leaves of the judge's parameters; None where it takes them all."""
         wanted, ledger = self._wanted, self._ledger
         for ask in ledger.waiting(chat.judge):
             if ask in faults:
                 continue
+            if len(faults) == MOST_FAULTS:
+                kinds = ", ".join(sorted({str(r.judgment.invalid_reason) for r in faults.values()}))
+                raise InputError(
+                    f"{wanted.endpoint.shown_url} refused the first {MOST_FAULTS} items one after "
+                    f"the other ({kinds}); give {wanted.model} a longer context or lower "
+                    "--max-tokens; none of it is kept"
+                )
             try:
                 reply = await self._answer(chat, ask)
             except Refused as refused:
@@ -114,12 +136,12 @@ class _Shift:
                 lesser = chat.parameters.without(refused)
                 if lesser is None:
                     raise self._stop(refused) from None
-                return replace(chat, parameters=lesser)
+                return lesser
             except (ServerError, CostReached) as error:
                 raise self._stop(error) from None
             self._keep(chat, ask, reply)
             server = wanted.endpoint.shown_url
-            ledger.agree(wanted.model, wanted.parameters, chat.parameters, server)
+            ledger.agree(wanted.model, wanted.parameters, server, chat.parameters)
             break
         return None
 
@@ -128,23 +150,32 @@ class _Shift:
         failures: list[Exception] = []
 
         async def worker() -> None:
-            for ask in asks:
+            while not failures:
                 try:
+                    if (ask := next(asks, None)) is None:
+                        return
                     self._keep(chat, ask, await self._reply(chat, ask))
                 except GivenUp:
                     return
                 except Exception as error:  # raised below, when the others are done
                     failures.append(error)
                     self._patience.give_up()
-                if failures:
-                    return
 
         async def workers() -> None:
             async with asyncio.TaskGroup() as group:
                 for _ in range(chat.concurrency):
                     group.create_task(worker())
 
-        syncing = asyncio.create_task(self._sync())
+        async def sync() -> None:
+            while not failures:
+                await asyncio.sleep(SYNC_SECONDS)
+                try:
+                    self._ledger.sync()
+                except Exception as error:
+                    failures.append(error)
+                    self._patience.give_up()
+
+        syncing = asyncio.create_task(sync())
         try:
             await workers()
         finally:
@@ -154,13 +185,8 @@ class _Shift:
             defects = [error for error in failures if not isinstance(error, expected)]
             raise defects[0] if defects else self._stop(failures[0])
 
-    async def _sync(self) -> None:
-        while True:
-            await asyncio.sleep(SYNC_SECONDS)
-            self._ledger.sync()
-
     def _keep(self, chat: ChatJudge, ask: Ask, reply: Reply) -> None:
-        self._ledger.keep(chat.judge, ask, reply, spent=self._account.spent)
+        self._ledger.keep(chat.judge, ask, reply)
 
     async def _reply(self, chat: ChatJudge, ask: Ask) -> Reply:
         """The reply to keep. Raises ServerError, CostReached and GivenUp."""
@@ -179,7 +205,12 @@ class _Shift:
         async def attempt() -> dict[str, Any]:
             if self._account.paced:
                 await self._patience.unless_given_up(self._account.admit(estimate))
-            return await self._client.complete(body)
+            try:
+                return await self._client.complete(body)
+            except Unreachable as error:
+                if error.sent:
+                    self._account.lose(estimate)
+                raise
 
         reserved = await self._account.reserve(estimate)
         try:
@@ -208,11 +239,12 @@ class _Shift:
         wanted = self._wanted
         if isinstance(error, ServerError):
             line = error.line(wanted.endpoint, wanted.model)
-            return InputError(f"{line}; verdicts so far are kept, run the command again")
+            again = ", run the command again" if error.transient else ""
+            return InputError(f"{line}; verdicts so far are kept{again}")
         if isinstance(error, CostReached):
             return InputError(
                 f"stopped before --max-cost {wanted.limits.max_cost:g}: ${self._account.spent:.4f} "
-                "spent, and the next verdict may cost more than is left; verdicts so far are kept, "
-                "raise --max-cost to go on"
+                "spent by this command, and the next verdict may cost more than is left; verdicts "
+                "so far are kept, run the command again to spend as much again"
             )
         return error

@@ -9,8 +9,7 @@ import click
 from generation.command import Verb, one_line, study_option
 from generation.study import Study
 from judge.batch.cli import batch
-from judge.config import JudgeConfig
-from judge.options import config_from, model_options, pace_options
+from judge.options import model_options, one_config, pace_options
 from judge.prompt_cli import prompt
 
 DRIFTED = 3  # the agreement that was calibrated no longer holds
@@ -64,16 +63,7 @@ def run(
     **options: Any,
 ) -> int:
     """Label every stored turn that this judge has not labelled yet (the default)."""
-    named = sorted(
-        f"--{name.replace('_', '-')}"
-        for name, value in options.items()
-        if value is not None and name != "rubric"
-    )
-    if baseline and named:
-        raise click.UsageError(f"--judge lexical takes no {', '.join(named)}")
-    config = config_from(options)
-    if judge_config and (baseline or config != JudgeConfig()):
-        raise click.UsageError("--judge-config brings its own judges: drop what else names one")
+    config = one_config(options, baseline=baseline is not None, file=judge_config is not None)
     if max_cost is not None and prices is None:
         raise click.UsageError("--max-cost: what does a token cost? add --prices FILE")
 
@@ -81,6 +71,7 @@ def run(
     from judge.instrument import Budget
     from judge.judges_file import read_judges
     from judge.run import run_judges
+    from judge.summary_text import summary_text
 
     configs = read_judges(judge_config) if judge_config else (config,)
     budget = Budget(prices, max_cost)
@@ -89,12 +80,13 @@ def run(
         for summary in run_judges(study, configs, budget=budget, anchors=anchors, say=_say):
             summaries.append(summary.as_dict())
             if not as_json:
-                click.echo(_report(summary))
+                click.echo(summary_text(summary))
     except Drifted as drifted:
-        click.echo(f"error: {drifted}", err=True)
+        _say(f"error: {drifted}")
         return DRIFTED
-    if as_json:
-        click.echo(json.dumps(summaries if judge_config else summaries[0], indent=2))
+    finally:  # what is done is told, whatever became of the rest
+        if as_json and summaries:
+            click.echo(json.dumps(summaries if judge_config else summaries[0], indent=2))
     return 0
 
 
@@ -120,31 +112,3 @@ judge.add_command(batch)
 
 def _say(message: str) -> None:
     click.echo(one_line(message), err=True)
-
-
-def _report(summary: Any) -> str:
-    known = f", {summary.judged_before} judged before" if summary.judged_before else ""
-    width = max(map(len, summary.labels))
-    item = "item" if summary.runs == 1 else "verdict"
-    items = item if summary.judged_now == 1 else f"{item}s"
-    lines = [
-        f"{summary.judged_now} {items} judged by {summary.model} under rubric "
-        f"{summary.rubric_version}{known}",
-        *_equal_turns(summary),
-        *([f"  ({summary.runs} runs over each item)"] if summary.runs > 1 else []),
-        *(f"  {label:<{width}}  {count:>6}" for label, count in summary.labels.items()),
-        f"  {'invalid':<{width}}  {sum(summary.invalid.values()):>6}",
-        *(f"    {reason}: {count}" for reason, count in summary.invalid.items()),
-        *([f"  in an open batch: {summary.waiting}"] if summary.waiting else []),
-        *([f"cost: ${summary.cost:.4f}"] if summary.cost is not None else []),
-        f"next: {summary.next_command}",
-    ]
-    return "\n".join(lines)
-
-
-def _equal_turns(summary: Any) -> list[str]:
-    """Why there are fewer items than turns, where there are."""
-    if summary.turns == summary.items:
-        return []
-    items = "1 distinct item" if summary.items == 1 else f"{summary.items} distinct items"
-    return [f"  ({summary.turns} turns hold {items}; equal ones are judged once)"]

@@ -8,6 +8,7 @@ from rubrics import InputError
 
 MAX_RUNS = 100
 MAX_CONCURRENCY = 1024
+_OF_ANY_JUDGE = ("rubric", "prompt", "source")
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")  # as OpenAI's API names them
 
 
@@ -16,7 +17,8 @@ class JudgeConfig:
     """A judge as asked for; None where nothing was said. Without a model: the lexical baseline.
 
     `prompt` is an export's folder or a prompt template's name; the key is read from the
-    environment variable that `api_key_env` names, so that no file needs to hold one.
+    environment variable that `api_key_env` names, so that no file needs to hold one; where it is
+    empty none is sent. `source` says where in a file it stands.
     """
 
     model: str | None = None
@@ -31,6 +33,7 @@ class JudgeConfig:
     concurrency: int | None = None
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
+    source: str | None = None
 
     @property
     def of_a_model(self) -> dict[str, Any]:
@@ -38,12 +41,12 @@ class JudgeConfig:
         return {
             field.name: getattr(self, field.name)
             for field in fields(self)
-            if field.name not in ("rubric", "prompt") and getattr(self, field.name) is not None
+            if field.name not in _OF_ANY_JUDGE and getattr(self, field.name) is not None
         }
 
     @property
     def key_variable(self) -> str:
-        return self.api_key_env or DEFAULT_KEY_VARIABLE
+        return DEFAULT_KEY_VARIABLE if self.api_key_env is None else self.api_key_env
 
 
 def checked(config: JudgeConfig, where: str) -> JudgeConfig:
@@ -51,7 +54,7 @@ def checked(config: JudgeConfig, where: str) -> JudgeConfig:
     for name, (fits, expected) in _RANGES.items():
         value = getattr(config, name)
         if value is not None and not fits(value):
-            found = "…" if name == "api_key_env" else repr(value)  # it may be the key itself
+            found = "…" if name in _SECRET else repr(value)
             raise InputError(f"{where}: {name} = {found}; expected {expected}")
     if config.model is None and config.prompt is None and config.of_a_model:
         names = ", ".join(config.of_a_model)
@@ -63,6 +66,7 @@ def _whole(low: int, high: int) -> tuple[Any, str]:
     return (lambda v: type(v) is int and low <= v <= high), f"a whole number, {low} to {high}"
 
 
+_SECRET = ("api_key_env", "base_url")  # they may hold a key or a password in the wrong place
 _TEXT = (lambda v: isinstance(v, str) and v.strip() == v != "", "a text")
 _RANGES = {
     "model": _TEXT,

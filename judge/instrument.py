@@ -1,6 +1,6 @@
 """Instruments: a judge together with all it needs to label items."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -8,15 +8,20 @@ from generation.study import Study
 from judge.ask import Ledger
 from judge.chat_judge import DEFAULT_CONCURRENCY, ChatJudge
 from judge.config import JudgeConfig
-from judge.exported import Export, load_export
+from judge.exported import MANIFEST, Export, load_export
 from judge.judge import LEXICAL, Judge
 from judge.lexical import judge_lexically, lexical_parameters
 from judge.prompt import JudgePrompt, render_prompt
 from judge.prompt_template import PACKAGED
 from judge.reply import Reply
 from judge.server.endpoint import find_endpoint
-from judge.server.limits import Limits
-from judge.server.parameters import DEFAULT_MAX_TOKENS, Parameters, wanted_parameters
+from judge.server.limits import Limits, Spending
+from judge.server.parameters import (
+    DEFAULT_MAX_TOKENS,
+    Parameters,
+    plain_number,
+    wanted_parameters,
+)
 from judge.server.usage import read_price
 from judge.template_store import read_template
 from rubrics import InputError, Rubric, latest_version, load_rubric
@@ -39,6 +44,7 @@ class Budget:
 
     prices: Path | None = None
     max_cost: float | None = None
+    spending: Spending = field(default_factory=Spending)
 
 
 @dataclass(frozen=True)
@@ -61,11 +67,15 @@ class LexicalJudge:
 
 @dataclass(frozen=True)
 class Instrument:
-    """A labeller and how often it labels each item; `export` is what it was calibrated as."""
+    """A labeller and how often it labels each item; `export` is what it was calibrated as.
+
+    `spending` is counted where a price is known.
+    """
 
     labeller: Labeller
     runs: int = 1
     export: Export | None = None
+    spending: Spending | None = None
 
     def warnings(self, used: Judge) -> tuple[str, ...]:
         """Where the export's calibration does not carry over to the judge that is used."""
@@ -91,7 +101,9 @@ class Instrument:
         )
 
 
-def choose_instrument(config: JudgeConfig, study: Study, budget: Budget = Budget()) -> Instrument:
+def choose_instrument(
+    config: JudgeConfig, study: Study, budget: Budget | None = None
+) -> Instrument:
     """The lexical baseline or the model of this config, under an export's prompt or a template's.
 
     The rubric is the latest, or that of the template's shots, unless one is named.
@@ -99,6 +111,12 @@ def choose_instrument(config: JudgeConfig, study: Study, budget: Budget = Budget
     Raises InputError for an unknown rubric or prompt, an export that was changed, and where there
     is no way to a server.
     """
+    budget = budget or Budget()
+    if config.prompt is not None and Path(config.prompt).is_file():
+        raise InputError(
+            f"--prompt {config.prompt} is a file; make a template of it: judge prompt new NAME "
+            f"--note TEXT --file {config.prompt}"
+        )
     if config.prompt is not None and is_export(config.prompt):
         if config.rubric:
             raise InputError(f"--prompt {config.prompt} brings its own rubric: drop --rubric")
@@ -118,12 +136,12 @@ def choose_instrument(config: JudgeConfig, study: Study, budget: Budget = Budget
         reasoning_effort=config.reasoning_effort,
     )
     chat = _chat(config.model, parameters, prompt, rubric, config, budget)
-    return Instrument(chat, config.runs or 1)
+    return Instrument(chat, config.runs or 1, spending=budget.spending if budget.prices else None)
 
 
 def is_export(prompt: str) -> bool:
     """Whether this names an export's folder, and not a prompt template."""
-    return "/" in prompt or Path(prompt).exists()
+    return "/" in prompt or (Path(prompt) / MANIFEST).is_file()
 
 
 def _exported(export: Export, config: JudgeConfig, budget: Budget) -> Instrument:
@@ -141,12 +159,13 @@ def _exported(export: Export, config: JudgeConfig, budget: Budget) -> Instrument
         limit = "max_tokens" if "max_tokens" in values else "max_completion_tokens"
         values[limit] = config.max_tokens
     if config.temperature is not None:
-        values["temperature"] = config.temperature
+        values["temperature"] = plain_number(config.temperature)
     if config.reasoning_effort is not None:
         values["reasoning_effort"] = config.reasoning_effort
     model = config.model or calibrated.model
     chat = _chat(model, Parameters(values), export.prompt, export.rubric, config, budget)
-    return Instrument(chat, config.runs or export.runs, export)
+    spending = budget.spending if budget.prices else None
+    return Instrument(chat, config.runs or export.runs, export, spending)
 
 
 def _chat(
@@ -168,5 +187,6 @@ def _chat(
         config.tokens_per_minute,
         budget.max_cost,
         read_price(budget.prices, model) if budget.prices else None,
+        budget.spending,
     )
     return ChatJudge(endpoint, model, parameters, prompt, rubric, concurrency, limits)

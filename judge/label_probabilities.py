@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from math import exp
+from math import exp, inf
 from typing import Any, NamedTuple
 
 from rubrics import Rubric
@@ -70,20 +70,22 @@ def _tokens(logprobs: Any) -> list[_Token] | None:
     try:
         tokens = []
         for entry in logprobs["content"]:
-            alternatives = {_text(other): exp(other["logprob"]) for other in entry["top_logprobs"]}
-            chosen = min(1.0, exp(entry["logprob"]))
-            tokens.append(_Token(_text(entry), chosen, {**alternatives, _text(entry): chosen}))
+            others = {_text(other): _probability(other) for other in entry["top_logprobs"]}
+            chosen = _probability(entry)
+            tokens.append(_Token(_text(entry), chosen, {**others, _text(entry): chosen}))
         return tokens
-    except (
-        KeyError,
-        TypeError,
-        ValueError,
-        OverflowError,
-        AttributeError,
-    ):  # not of the promised shape
+    except (KeyError, TypeError, ValueError, AttributeError):  # not of the promised shape
         return None
+
+
+def _probability(entry: dict[str, Any]) -> float:
+    logprob = entry["logprob"]
+    if not -inf < logprob < 1e-3:  # above 0 by rounding at most; NaN fails both
+        raise ValueError
+    return min(1.0, exp(logprob))
 
 
 def _text(entry: dict[str, Any]) -> bytes:
     # The text of a token that ends amid a character cannot be joined; its bytes can.
-    return bytes(entry["bytes"]) if entry.get("bytes") else entry["token"].encode()
+    spelt = entry.get("bytes")
+    return bytes(spelt) if spelt and isinstance(spelt, list) else entry["token"].encode()

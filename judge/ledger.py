@@ -23,8 +23,8 @@ PAGE = 500  # items read at once: a read that lasts a whole run would keep the l
 class StudyLedger:
     """The Ledger of a study, for `runs` runs of any judge with this prompt.
 
-    `kept` counts the verdicts that were new and `spent` the dollars; `progressed` is called after
-    each with the judge that gave it.
+    `kept` counts the verdicts that were new; `progressed` is called after each with the judge
+    that gave it. `say` gets what whoever runs this should know.
     """
 
     def __init__(
@@ -33,33 +33,39 @@ class StudyLedger:
         path: Path,
         prompt: JudgePrompt,
         runs: int,
-        progressed: Callable[["StudyLedger", Judge], None],
+        progressed: Callable[[Judge], None],
+        say: Callable[[str], None],
     ) -> None:
         self._db = database
         self._path = path
         self._prompt = prompt
         self._runs = runs
         self._progressed = progressed
+        self._say = say
         self._store = JudgmentStore(database)
         self._recorded: set[str] = set()
         self._unsynced = False
         self.kept = 0
-        self.spent = 0.0
 
-    def agreed(self, model: str, wanted: Parameters) -> Parameters | None:
+    def agreed(self, model: str, wanted: Parameters, server: str | None) -> Parameters | None:
+        """As in Ledger; without a server, what any of them took last."""
         row = self._db.conn.execute(
-            "SELECT agreed, logprobs FROM agreed_parameters WHERE model = ? AND wanted = ?",
-            [model, canonical_json(wanted.values)],
+            """SELECT agreed, logprobs FROM agreed_parameters
+               WHERE model = :model AND wanted = :wanted AND (:server IS NULL OR server = :server)
+               ORDER BY agreed_at DESC LIMIT 1""",
+            {"model": model, "wanted": canonical_json(wanted.values), "server": server},
         ).fetchone()
         return row and Parameters(json.loads(row[0]), bool(row[1]))
 
-    def agree(self, model: str, wanted: Parameters, agreed: Parameters, server: str) -> None:
+    def notice(self, line: str) -> None:
+        self._say(line)
+
+    def agree(self, model: str, wanted: Parameters, server: str, agreed: Parameters) -> None:
         with readable_refusals(self._path):
             self._db.conn.execute(
                 """INSERT INTO agreed_parameters VALUES (?, ?, ?, ?, ?, ?)
                    ON CONFLICT DO UPDATE SET agreed = excluded.agreed,
-                   logprobs = excluded.logprobs, server = excluded.server,
-                   agreed_at = excluded.agreed_at""",
+                   logprobs = excluded.logprobs, agreed_at = excluded.agreed_at""",
                 [
                     model,
                     canonical_json(wanted.values),
@@ -93,7 +99,7 @@ class StudyLedger:
             for run in range(self._runs)
         )
 
-    def keep(self, judge: Judge, ask: Ask, reply: Reply, *, spent: float = 0.0) -> None:
+    def keep(self, judge: Judge, ask: Ask, reply: Reply) -> None:
         judge_id = judge.judge_id
         with readable_refusals(self._path):
             if judge_id not in self._recorded:
@@ -108,10 +114,9 @@ class StudyLedger:
                 label_probabilities=reply.label_probabilities,
             )
         self._unsynced = True
-        self.spent = spent
         if new:
             self.kept += 1
-            self._progressed(self, judge)
+            self._progressed(judge)
 
     def sync(self) -> None:
         """Each verdict is committed as it comes; this also puts them on the disk itself."""

@@ -77,7 +77,8 @@ def m002_accounts(db: Database) -> None:
     """What a verdict cost, what a server takes, who holds an ask, and versions of a template.
 
     Tokens are NULL where the server did not say. `agreed_parameters` remembers what a server took
-    of what was wanted, so that a run that goes on is the same judge and asks for nothing again.
+    of what was wanted, so that a run that goes on is the same judge and asks for nothing again;
+    another server may take more or less under the same model name.
     An ask that is in an open batch is paid for already, hence its row until it is collected.
     """
     statements = (
@@ -93,7 +94,7 @@ def m002_accounts(db: Database) -> None:
             logprobs INTEGER NOT NULL CHECK (logprobs IN (0, 1)),
             server TEXT NOT NULL,
             agreed_at TEXT NOT NULL,
-            PRIMARY KEY (model, wanted)
+            PRIMARY KEY (model, wanted, server)
         ) STRICT""",
         """CREATE TABLE prompt_templates (
             name TEXT NOT NULL,

@@ -43,7 +43,7 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="How often each item is judged, each time with another seed  [default: 1]",
         ),
     )
-    return _with(options, command)
+    return with_options(options, command)
 
 
 def pace_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -60,13 +60,29 @@ def pace_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="At most so many, by an estimate: a token is 4 bytes, an answer --max-tokens.",
         ),
     )
-    return _with(options, command)
+    return with_options(options, command)
 
 
-def _with(options: tuple[Any, ...], command: Callable[..., Any]) -> Callable[..., Any]:
+def with_options(options: tuple[Any, ...], command: Callable[..., Any]) -> Callable[..., Any]:
+    """The command with these options, in the order in which --help is to list them."""
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def one_config(options: dict[str, Any], *, baseline: bool, file: bool) -> JudgeConfig:
+    """The config of a run, which a baseline or a file of judges leaves empty.
+
+    Raises UsageError where two of them are asked for.
+    """
+    given = sorted(f"--{name.replace('_', '-')}" for name, v in options.items() if v is not None)
+    if file and (given or baseline):
+        names = ", ".join(["--judge"] * baseline + given)
+        raise click.UsageError(f"{names}: put it into the [[judge]] tables of --judge-config")
+    of_a_model = [name for name in given if name != "--rubric"]
+    if baseline and of_a_model:
+        raise click.UsageError(f"--judge lexical takes no {', '.join(of_a_model)}")
+    return config_from(options)
 
 
 def config_from(options: dict[str, Any]) -> JudgeConfig:

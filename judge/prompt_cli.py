@@ -2,18 +2,15 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from generation.command import one_line, study_option
+from generation.command import study_option
 from generation.study import Study
-
-if TYPE_CHECKING:  # they need the stores, and --help needs none of them
-    from judge.prompt_template import PromptTemplate
-    from judge.template_store import StoredTemplate
+from judge.options import with_options
 
 
 @click.group("prompt")
@@ -50,9 +47,7 @@ def change_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Rubric that the shots are labelled under  [default: the latest]",
         ),
     )
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return with_options(options, command)
 
 
 @prompt.command()
@@ -73,12 +68,13 @@ def new(
     """Write a new template, NAME@1."""
     from judge.calibration.authoring import Change, new_template, starting_point
     from judge.template_editor import new_text
+    from judge.template_text import written_text
 
     start = starting_point(study, name, base)
     base = base if file else start.label  # a file alone comes from no other template
     with new_text(file, start) as text:
         written = new_template(study, name, Change(note, text, shots, rubric), base)
-    _say_written(written, study)
+    click.echo(written_text(written, study))
 
 
 @prompt.command()
@@ -95,11 +91,12 @@ def edit(
     """Change the newest version of NAME, in the next version once a judge has run with it."""
     from judge.calibration.authoring import Change, edit_template, editing_point
     from judge.template_editor import new_text
+    from judge.template_text import written_text
 
     start = editing_point(study, name)
     with new_text(file, start) as text:
         written = edit_template(study, name, Change(note, text, shots, rubric))
-    _say_written(written, study)
+    click.echo(written_text(written, study))
 
 
 @prompt.command("list")
@@ -109,14 +106,14 @@ def list_templates(study: Study, as_json: bool) -> None:
     """Every version: its hash, how many judges read it, when it was written and what changed."""
     from judge.store import open_pipeline
     from judge.template_store import TemplateStore
+    from judge.template_text import templates_text
 
-    stored = TemplateStore(open_pipeline(study.pipeline)).templates()
+    with open_pipeline(study.pipeline) as database:
+        stored = TemplateStore(database).templates()
     if as_json:
         click.echo(json.dumps([entry.as_dict() for entry in stored], indent=2))
-        return
-    click.echo("\n".join(_listed(stored)))
-    act = f"show {stored[-1].template.label}" if stored[1:] else "new NAME --note TEXT"
-    click.echo(f"next: judge prompt {act}{study.option}")
+    else:
+        click.echo(templates_text(stored, study))
 
 
 @prompt.command()
@@ -128,6 +125,7 @@ def show(study: Study, reference: str, rubric: str | None, source: bool) -> None
     """Print the judge prompt that a template makes; the size and what is next go to stderr."""
     from judge.prompt import render_prompt
     from judge.template_store import read_template
+    from judge.template_text import next_text
 
     template = read_template(study, reference)
     under = template.rubric(rubric)
@@ -135,7 +133,7 @@ def show(study: Study, reference: str, rubric: str | None, source: bool) -> None
     _print_text(text)
     what = "" if source else f" × rubric {under.version}"
     click.echo(f"{template.label}{what}: {len(text):,} characters", err=True)
-    click.echo(_next(template, study), err=True)
+    click.echo(next_text(template, study), err=True)
 
 
 @prompt.command()
@@ -147,6 +145,7 @@ def diff(study: Study, old: str, new: str, rubric: str | None) -> None:
     """What differs from one template to another, as a unified diff."""
     from judge.template_diff import diff_templates
     from judge.template_store import read_template
+    from judge.template_text import next_text
     from rubrics import load_rubric
 
     before, after = read_template(study, old), read_template(study, new)
@@ -155,40 +154,7 @@ def diff(study: Study, old: str, new: str, rubric: str | None) -> None:
         _print_text(f"{found}\n")
     else:
         click.echo(f"{before.label} and {after.label} do not differ", err=True)
-    click.echo(_next(after, study), err=True)
-
-
-def _say_written(template: "PromptTemplate", study: Study) -> None:
-    shots = f", {len(template.shots)} shots" if template.shots else ""
-    parent = f", from {template.parent}" if template.parent else ""
-    size = len(template.text)
-    click.echo(f"prompt template {template.label} written: {size:,} characters{shots}{parent}")
-    click.echo(_next(template, study))
-
-
-def _next(template: "PromptTemplate", study: Study) -> str:
-    from judge.prompt_template import PACKAGED
-    from rubrics import latest_version
-
-    named = "" if template == PACKAGED else f" --prompt {template.label}"
-    bound = template.shots_rubric not in (None, latest_version())
-    rubric = f" --rubric {template.shots_rubric}" if bound else ""
-    return f"next: judge{named} --model NAME{rubric}{study.option}"
-
-
-def _listed(stored: "list[StoredTemplate]") -> Iterator[str]:
-    from rubrics import short
-
-    width = max(len(entry.template.label) for entry in stored)
-    for entry in stored:
-        template = entry.template
-        judges = "1 judge" if entry.judges == 1 else f"{entry.judges} judges"
-        shots = f"{len(template.shots)} shots, " if template.shots else ""
-        written = entry.written_at[:16].replace("T", " ")
-        yield one_line(
-            f"{template.label:<{width}}  {short(template.hash)}  {judges:>9}  {written:16}  "
-            f"{shots}{template.note}"
-        )
+    click.echo(next_text(after, study), err=True)
 
 
 def _print_text(text: str) -> None:

@@ -48,14 +48,58 @@ def parse_reading(name: object) -> Reading:
         ) from None
 
 
-def choose_reading(runs: int, wanted: Reading | None = None) -> Reading:
+def choose_runs(found: int, wanted: int | None = None) -> int:
+    """How many of the `found` runs of a judge count: the first `wanted`, by default all.
+
+    Raises InputError when there are fewer.
+    """
+    if wanted is not None and wanted > found:
+        raise InputError(
+            f"found {counted_runs(found)} of the judge, expected {wanted} or more for --runs "
+            f"{wanted}; take those there are, --runs {found}, or judge more often: judge … --runs "
+            f"{wanted}"
+        )
+    return found if wanted is None else wanted
+
+
+def counted_runs(runs: int, of: int | None = None) -> str:
+    """How many runs count, and of how many where others are left out.
+
+    >>> counted_runs(4), counted_runs(1), counted_runs(2, 4), counted_runs(1, 2)
+    ('4 runs', '1 run', 'the first 2 of 4 runs', 'the first of 2 runs')
+    """
+    if of is None or of == runs:
+        return "1 run" if runs == 1 else f"{runs} runs"
+    return f"the first{'' if runs == 1 else f' {runs}'} of {of} runs"
+
+
+def to_complete(runs: int, complete: int = 0) -> str:
+    """What to type where items lack some of the runs, the first `complete` of which have them all.
+
+    >>> to_complete(3)
+    'judge … --runs 3 judges the rest'
+    """
+    rest = f"judge … --runs {runs} judges the rest"
+    if not complete:
+        return rest
+    those = f"the first {complete} runs, which have" if complete > 1 else "the first run, which has"
+    return f"--runs {complete} takes {those} them all; {rest}"
+
+
+def choose_reading(runs: int, wanted: Reading | None = None, of: int | None = None) -> Reading:
     """The reading wanted, by default single-run of one run and mean-of-runs of several.
 
-    Raises InputError when the runs are too few or too many for it.
+    `of` is how many runs the judge has, by default the `runs` that count. Raises InputError when
+    these are too few or too many for the reading.
     """
     default = Reading.SINGLE if runs == 1 else Reading.MEAN
     if wanted is None:
         return default
+    if wanted is not Reading.SINGLE and runs == 1 and of is not None and of > 1:
+        raise InputError(
+            f"{wanted} reads several runs of each item, and --runs 1 leaves one of {of}; leave "
+            "--reading out, or take more: --runs 2"
+        )
     if wanted is not Reading.SINGLE and runs == 1:
         raise InputError(
             f"{wanted} reads several runs of each item, and the judge has one; leave --reading "
@@ -64,7 +108,7 @@ def choose_reading(runs: int, wanted: Reading | None = None) -> Reading:
     if wanted is Reading.SINGLE and runs > 1:
         raise InputError(
             f"{wanted} reads one run of each item, and the judge has {runs}; "
-            f"choose what counts of them: --reading {Reading.MEAN}"
+            f"choose what counts of them, --reading {Reading.MEAN}, or take one alone: --runs 1"
         )
     return wanted
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
@@ -20,8 +20,8 @@ from judge.ledger import StudyLedger
 from judge.outcomes import count_outcomes
 from judge.prompt_template import PACKAGED_NAME
 from judge.run_lock import run_lock
-from judge.server.parameters import changes
 from judge.store import JudgmentStore, open_study
+from rubrics import InputError, Rubric
 
 Say = Callable[[str], None]
 
@@ -68,17 +68,34 @@ def run_judges(
 
     Raises InputError as `choose_instrument` and `run_judge` do, and Drifted.
     """
+    # All are chosen first, so that what is wrong with the last is found before the first is paid.
+    chosen = []
     for config in configs:
-        instrument = choose_instrument(config, study, budget)
-        if anchors:
-            say(check_anchors(study, instrument))
-        summary = run_judge(study, instrument, say)
-        if budget.max_cost is not None and summary.cost:
-            budget = replace(budget, max_cost=max(0.0, budget.max_cost - summary.cost))
+        with _named(config):
+            chosen.append((config, choose_instrument(config, study, budget)))
+    for config, instrument in chosen:
+        before = budget.spending.dollars
+        with _named(config):
+            if anchors:
+                say(check_anchors(study, instrument))
+            summary = run_judge(study, instrument, say, spent_before=before)
         yield summary
 
 
-def run_judge(study: Study, instrument: Instrument, say: Say) -> Summary:
+@contextmanager
+def _named(config: JudgeConfig) -> Iterator[None]:
+    """Name the judge in what goes wrong, where a file holds several."""
+    try:
+        yield
+    except InputError as error:
+        if config.source is None:
+            raise
+        raise InputError(f"{config.source}: {error}") from error
+
+
+def run_judge(
+    study: Study, instrument: Instrument, say: Say, *, spent_before: float = 0.0
+) -> Summary:
     """Judge what is not judged yet; a run that was stopped goes on where it stopped.
 
     Raises InputError for a study that is missing or has no turns, where the same judge is running
@@ -86,27 +103,45 @@ def run_judge(study: Study, instrument: Instrument, say: Say) -> Summary:
     until then stay.
     """
     labeller = instrument.labeller
-    for warning in instrument.warnings(labeller.judge):
-        say(f"warning: {warning}")
     with open_study(study) as database:
-        JudgmentStore(database).refuse_drift(labeller.prompt)
-        if labeller.prompt.template != PACKAGED_NAME and instrument.export is None:
-            refuse_leak(database, labeller.prompt, study.option)
+        preflight(study, database, instrument, say)
         with (
             run_lock(study, labeller.judge.model, labeller.prompt.prompt_hash),
-            _progress(database, instrument.runs) as progressed,
+            _progress(database, instrument) as progressed,
         ):
             ledger = StudyLedger(
-                database, study.pipeline, labeller.prompt, instrument.runs, progressed
+                database, study.pipeline, labeller.prompt, instrument.runs, progressed, say
             )
-            judge = labeller.label(ledger)
-        for change in changes(labeller.judge.parameters, judge.parameters):
-            say(f"warning: the server of {judge.model} takes less than was asked: {change}")
-        return _summary(study, database, instrument, judge, ledger)
+            try:
+                judge = labeller.label(ledger)
+            except KeyboardInterrupt:
+                say(f"{ledger.kept} verdicts are kept; the same command goes on")
+                raise
+        if judge != labeller.judge:
+            said = instrument.warnings(labeller.judge)
+            for warning in instrument.warnings(judge):
+                if warning not in said:
+                    say(f"warning: {warning}")
+        cost = instrument.spending and instrument.spending.dollars - spent_before
+        return _summary(study, database, instrument, judge, ledger.kept, cost)
+
+
+def preflight(study: Study, database: Database, instrument: Instrument, say: Say) -> None:
+    """What must hold before any verdict is asked for, online or in a batch.
+
+    Says where a calibration does not carry over. Raises InputError when the study knows the
+    rubric's version with another content, or the prompt quotes an item that it is tested on.
+    """
+    prompt = instrument.labeller.prompt
+    for warning in instrument.warnings(instrument.labeller.judge):
+        say(f"warning: {warning}")
+    JudgmentStore(database).refuse_drift(prompt)
+    if prompt.template != PACKAGED_NAME and instrument.export is None:
+        refuse_leak(database, prompt, study.option)
 
 
 @contextmanager
-def _progress(database: Database, runs: int) -> Iterator[Callable[[StudyLedger, Judge], None]]:
+def _progress(database: Database, instrument: Instrument) -> Iterator[Callable[[Judge], None]]:
     """A bar on stderr where somebody looks on, with the cost so far where a price is known."""
     columns = (
         TextColumn("judging"),
@@ -119,29 +154,44 @@ def _progress(database: Database, runs: int) -> Iterator[Callable[[StudyLedger, 
     with Progress(
         *columns, console=console, disable=not console.is_terminal, transient=True
     ) as bar:
-        total = TurnStore(database).item_count() * runs
+        total = TurnStore(database).item_count() * instrument.runs
         task = bar.add_task("judging", total=total, cost="")
+        known: set[str] = set()
 
-        def progressed(ledger: StudyLedger, judge: Judge) -> None:
-            if ledger.kept == 1:  # only now is it known which judge it is that goes on
-                bar.update(task, completed=count_outcomes(database, judge.judge_id, runs).judged)
-            else:
-                bar.update(task, advance=1, cost=f"${ledger.spent:.4f}" if ledger.spent else "")
+        def progressed(judge: Judge) -> None:
+            if judge.judge_id not in known:  # only now is it known which judge it is that goes on
+                known.add(judge.judge_id)
+                judged = count_outcomes(database, judge.judge_id, instrument.runs).judged
+                bar.update(task, completed=judged - 1)
+            spent = instrument.spending
+            bar.update(task, advance=1, cost=f"${spent.dollars:.4f}" if spent else "")
 
-        yield progressed if not bar.disable else _unseen
+        yield _unseen if bar.disable else progressed
 
 
-def _unseen(ledger: StudyLedger, judge: Judge) -> None:
+def _unseen(judge: Judge) -> None:
     """Nobody looks on."""
 
 
+def _next(study: Study, rubric: Rubric, waiting: int) -> str:
+    if waiting:
+        return f"judge batch status --wait{study.option}"
+    if not study.labels.exists():
+        return f"calibrate sample{study.option}"
+    return f"calibrate --rubric {rubric.version}{study.option}"
+
+
 def _summary(
-    study: Study, database: Database, instrument: Instrument, judge: Judge, ledger: StudyLedger
+    study: Study,
+    database: Database,
+    instrument: Instrument,
+    judge: Judge,
+    kept: int,
+    cost: float | None,
 ) -> Summary:
     outcomes = count_outcomes(database, judge.judge_id, instrument.runs)
     rubric = instrument.labeller.rubric
     items = TurnStore(database).item_count()
-    priced = getattr(instrument.labeller, "limits", None)
     return Summary(
         judge_id=judge.judge_id,
         model=judge.model,
@@ -150,11 +200,11 @@ def _summary(
         runs=instrument.runs,
         turns=TurnStore(database).count(),
         items=items,
-        judged_now=ledger.kept,
-        judged_before=outcomes.judged - ledger.kept,
+        judged_now=kept,
+        judged_before=outcomes.judged - kept,
         waiting=items * instrument.runs - outcomes.judged,
         labels={category: outcomes.labels[category] for category in rubric.category_ids},
         invalid=dict(sorted(outcomes.invalid.items())),
-        cost=ledger.spent if priced and priced.price else None,
-        next_command=f"calibrate --rubric {rubric.version}{study.option}",
+        cost=cost,
+        next_command=_next(study, rubric, items * instrument.runs - outcomes.judged),
     )

@@ -17,12 +17,14 @@ def run_lock(study: Study, model: str, prompt_hash: str) -> Iterator[None]:
     """
     name = short(fingerprint({"model": model, "prompt": prompt_hash}))
     path = study.folder / f".judge-{name}.lock"
-    with readable_refusals(path), path.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(
-                f"another run of {model} under this prompt is going on in {study.folder}; wait for "
-                "it, or stop it and run the command again"
-            ) from None
+    with contextlib.ExitStack() as held:
+        with readable_refusals(path):
+            file = held.enter_context(path.open("w"))
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise InputError(
+                    f"another run of {model} under this prompt is going on in {study.folder}; "
+                    "wait for it, or stop it and run the command again"
+                ) from None
         yield

@@ -48,5 +48,7 @@ def _notes(judge: JudgeStatus) -> Iterator[str]:
 
 def _next(status: Status, study: Study) -> str:
     if status.open_batches:
-        return f"next: judge batch collect{study.option}"
+        return f"next: judge batch status --wait{study.option}"
+    if any(run.waiting for judge in status.judges for run in judge.runs):
+        return "next: run the judge whose verdicts are waiting again, as before; it goes on"
     return f"next: calibrate judges{study.option}"

@@ -32,20 +32,20 @@ class StoredJudge:
 
 
 def open_pipeline(path: Path, *, create: bool = False) -> Database:
-    """pipeline.db with the generation and the judge tables; raises InputError if it cannot be."""
+    """pipeline.db with the generation and the judge tables; raises InputError if it cannot be.
+
+    Used in a `with` statement, it is closed at the end.
+    """
     return open_database(path, (generation_migrations, judge_migrations), create=create)
 
 
 @contextmanager
 def open_study(study: Study) -> Iterator[Database]:
     """The study's pipeline.db; raises InputError when it is missing or holds no turns."""
-    database = open_pipeline(study.pipeline)
-    try:
+    with open_pipeline(study.pipeline) as database:
         if not TurnStore(database).count():
             raise InputError(f"{study.pipeline} holds no turns; add some first: generate example")
         yield database
-    finally:
-        database.close()
 
 
 class JudgmentStore:
@@ -178,18 +178,6 @@ class JudgmentStore:
             row["rubric_text"],
             row["text"],
         )
-
-    def judgments(self, judge_id: str, *, run_index: int = 0) -> dict[str, Judgment]:
-        """The judge's verdicts by item hash."""
-        rows = self._db["judgments"].rows_where(
-            "judge_id = ? AND run_index = ?", [judge_id, run_index]
-        )
-        return {
-            row["item_hash"]: Judgment(
-                row["label"], row["sigma"], row["rationale"], row["raw"], row["invalid_reason"]
-            )
-            for row in rows
-        }
 
 
 def _judge(row: dict[str, Any]) -> Judge:

@@ -8,6 +8,7 @@ from sqlite_utils import Database
 from generation.clock import now
 from generation.study import Study
 from judge.judge import LEXICAL
+from judge.prompt import render_prompt
 from judge.prompt_template import (
     PACKAGED,
     PACKAGED_NAME,
@@ -21,7 +22,7 @@ from judge.prompt_template import (
     shots_json,
 )
 from judge.store import open_pipeline
-from rubrics import InputError
+from rubrics import InputError, parse_rubric
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,14 @@ class TemplateStore:
         """The packaged template, then every version by name and number."""
         mine = [StoredTemplate(t, self._judges(t), row["written_at"]) for t, row in self._all()]
         return [StoredTemplate(PACKAGED, self._judges(PACKAGED), ""), *mine]
+
+    def shown_items(self, label: str) -> frozenset[str]:
+        """Hashes of the items that the template with this label shows as examples.
+
+        Empty where the study has no such template, as after judging with another study's export.
+        """
+        rows = self._rows("name || '@' || version = ?", [label])
+        return frozenset(shot.item.hash for row in rows for shot in _template(row).shots)
 
     def check_free(self, name: str) -> None:
         """Raises InputError unless a new template may be called `name`."""
@@ -148,16 +157,22 @@ class TemplateStore:
 
     def _used(self, template: PromptTemplate) -> bool:
         """Whether a judge has run with it, or another template names it as what it came from."""
-        ran = self._db["judge_prompts"].count_where("template = ?", [template.label])
         grew = self._db["prompt_templates"].count_where("parent = ?", [template.label])
-        return bool(ran or grew)
+        return bool(grew or self._judges(template))
 
     def _judges(self, template: PromptTemplate) -> int:
-        return self._db.conn.execute(
-            """SELECT count(*) FROM judges JOIN judge_prompts USING (prompt_hash)
-               WHERE template = ? AND model != ?""",
-            [template.label, LEXICAL],  # the baseline reads no prompt
-        ).fetchone()[0]
+        """How many judges have read it.
+
+        A prompt is stored once, under the template that was first to make it; so it counts, too,
+        when a prompt is what its rubric makes of this template.
+        """
+        rows = self._db.conn.execute(
+            """SELECT template, prompt_hash, rubric_text
+               FROM judges JOIN judge_prompts USING (prompt_hash) WHERE model != ?""",
+            [LEXICAL],  # the baseline reads no prompt
+        ).fetchall()
+        made = {_prompt_hash(text, template) for text in {text for *_, text in rows}}
+        return sum(label == template.label or digest in made for label, digest, _ in rows)
 
     def _all(self) -> list[tuple[PromptTemplate, dict[str, Any]]]:
         return [(_template(row), row) for row in self._rows()]
@@ -173,11 +188,17 @@ def read_template(study: Study, reference: str) -> PromptTemplate:
     """
     if parse_reference(reference)[0] == PACKAGED_NAME:
         return PACKAGED
-    database = open_pipeline(study.pipeline)
-    try:
+    with open_pipeline(study.pipeline) as database:
         return TemplateStore(database, study.option).template(reference)
-    finally:
-        database.close()
+
+
+def _prompt_hash(rubric_text: str, template: PromptTemplate) -> str | None:
+    """Hash of the prompt that this rubric makes of a template; None where it can make none."""
+    try:
+        rubric = parse_rubric(rubric_text, source="the study's rubric")
+        return render_prompt(rubric, template).prompt_hash
+    except InputError:
+        return None
 
 
 def _template(row: dict[str, Any]) -> PromptTemplate:

@@ -1,9 +1,8 @@
 """The `judge batch` commands: verdicts by the Batch API, or by files for any other runner."""
 
 import json
-import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +50,7 @@ def submit(study: Study, as_json: bool, **options: Any) -> None:
 
     instrument = choose_instrument(config_from(options), study)
     told = _silent if as_json else lambda batch: click.echo(report.submitted_line(batch))
-    done = submit(study, instrument, _warn, told)
+    done = submit(study, instrument, _say, told)
     again = report.server_option(options["base_url"]) + study.option
     _print(done.as_dict() if as_json else report.submission_lines(done, again))
 
@@ -67,7 +66,7 @@ def status(study: Study, base_url: str | None, wait: bool, as_json: bool) -> int
     from judge.batch.status import batch_status
 
     options = report.server_option(base_url) + study.option
-    told = _progress() if wait and sys.stderr.isatty() else _silent
+    told = report.changes_told(_say) if wait and sys.stderr.isatty() else _silent
     statuses = batch_status(study, base_url, wait=wait, told=told)
     as_dicts = [one.as_dict() for one in statuses]
     _print(as_dicts if as_json else report.status_lines(statuses, options))
@@ -128,9 +127,11 @@ def write(file: Path, study: Study, as_json: bool, **options: Any) -> None:
     It needs no server, and FILE must not be there yet.
     """
     from judge.batch import files, report
+    from judge.batch.instrument import offline_instrument
 
-    done = files.write(study, files.offline_instrument(config_from(options), study), file)
-    _print(done.as_dict() if as_json else report.written_lines(done, file, _again(options, study)))
+    done = files.write(study, offline_instrument(config_from(options), study), file, _say)
+    again = report.model_options(options, done) + study.option
+    _print(done.as_dict() if as_json else report.written_lines(done, file, again))
 
 
 @batch.command()
@@ -141,50 +142,26 @@ def write(file: Path, study: Study, as_json: bool, **options: Any) -> None:
 def read(file: Path, study: Study, as_json: bool, **options: Any) -> int:
     """Store the answers in FILE, the output of a runner; give the options that `write` had."""
     from judge.batch import files, report
+    from judge.batch.instrument import offline_instrument
 
-    done = files.read(study, files.offline_instrument(config_from(options), study), file)
+    done = files.read(study, offline_instrument(config_from(options), study), file, _say)
     _print(done.as_dict() if as_json else report.read_lines(done, file, study))
     if done.tally.recognised:
         return 0
     click.echo(
         f"error: {one_line(str(file))} answers nothing that this judge was asked here; give the "
-        "options and the study that it was written with",
+        "options and the study that it was written with, --prompt NAME@N if it was a template's",
         err=True,
     )
     return INPUT_WRONG
-
-
-def _again(options: dict[str, Any], study: Study) -> str:
-    """The model options as they were given, for the next command."""
-    named = (
-        f" --{name.replace('_', '-')} {shlex.quote(str(value))}"
-        for name, value in options.items()
-        if value is not None and name != "base_url"
-    )
-    return "".join(named) + study.option
-
-
-def _progress() -> Callable[[Any], None]:
-    """Tells on stderr whenever something has changed."""
-    from judge.batch import report
-
-    last: list[str] = []
-
-    def told(statuses: Any) -> None:
-        lines = [line for line in report.status_lines(statuses, "") if line[:5] != "next:"]
-        if lines != last:
-            last[:] = lines
-            click.echo("\n".join(lines), err=True)
-
-    return told
 
 
 def _silent(_found: Any) -> None:
     """Nobody looks on."""
 
 
-def _warn(message: str) -> None:
-    click.echo(f"warning: {one_line(message)}", err=True)
+def _say(message: str) -> None:
+    click.echo(one_line(message), err=True)
 
 
 def _print(found: dict[str, Any] | list[Any] | Iterator[str]) -> None:
@@ -194,7 +171,12 @@ def _print(found: dict[str, Any] | list[Any] | Iterator[str]) -> None:
 
 
 def _faults(statuses: Iterable[Any]) -> int:
+    statuses = list(statuses)
     faults = [one.fault for one in statuses if one.fault]
+    if statuses and all(one.foreign for one in statuses):
+        faults.append(
+            f"no open batch is at this server; give --base-url {statuses[0].batch.server}"
+        )
     for fault in faults:
         click.echo(f"error: {one_line(fault)}", err=True)
     return INPUT_WRONG if faults else 0

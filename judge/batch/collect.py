@@ -9,15 +9,13 @@ from typing import Any
 from sqlite_utils import Database
 
 from generation.study import Study
-from judge.batch.lines import BatchAsk, read_result
+from judge.batch.lines import read_result
 from judge.batch.record import Record
 from judge.batch.server import BatchServer, Unknown, batch_server
-from judge.batch.status import BatchStatus, look, opened
+from judge.batch.status import BatchStatus, batch_endpoint, look, lost
 from judge.batch.store import Batch, BatchStore
-from judge.batch.tally import Collector, Keep, Tally
-from judge.reply import Reply
-from judge.server.endpoint import find_endpoint
-from judge.store import JudgmentStore
+from judge.batch.tally import Collector, Tally, keeper
+from judge.store import JudgmentStore, open_study
 from rubrics import InputError, parse_rubric
 
 SPOOLED_BYTES = 16_000_000  # of a result file in memory; a longer one is read from the disk
@@ -57,7 +55,7 @@ def collect(
 
     async def all_of_them() -> list[BatchStatus]:
         left = []
-        async with batch_server(find_endpoint(base_url)) as server:
+        async with batch_server(endpoint) as server:
             for found in await look(study, database, server):
                 if found.record is None or not found.ended:
                     left.append(found)
@@ -65,11 +63,15 @@ def collect(
                 try:
                     told(await _collected(database, server, found.batch, found.record))
                 except Unknown as unknown:
-                    left.append(BatchStatus(found.batch, fault=str(unknown)))
+                    left.append(lost(study, found.batch, server, unknown))
         return left
 
-    with opened(study) as database:
-        return asyncio.run(all_of_them()) if BatchStore(database).open_batches() else []
+    with open_study(study) as database:
+        batches = BatchStore(database).open_batches()
+        if not batches:
+            return []
+        endpoint = batch_endpoint(batches, base_url)
+        return asyncio.run(all_of_them())
 
 
 def forget(study: Study, batch_id: str) -> int:
@@ -77,7 +79,7 @@ def forget(study: Study, batch_id: str) -> int:
 
     For one that its server has lost. Raises InputError when no batch of this id is open.
     """
-    with opened(study) as database:
+    with open_study(study) as database:
         store = BatchStore(database)
         found = {batch.batch_id: batch for batch in store.open_batches()}
         if batch_id not in found:
@@ -102,19 +104,3 @@ async def _collected(
                     collector.add(read_result(line, rubric, server.endpoint.without_key))
     waiting = store.close(batch.batch_id, record.status)
     return Collected(batch, rubric.version, collector.tally(), waiting, record.errors)
-
-
-def keeper(judges: JudgmentStore) -> Keep:
-    """Stores a verdict unless there was one; says whether it is new."""
-
-    def keep(ask: BatchAsk, reply: Reply) -> bool:
-        return judges.add_judgment(
-            ask.judge_id,
-            ask.item_hash,
-            reply.judgment,
-            run_index=ask.run_index,
-            usage=reply.usage,
-            label_probabilities=reply.label_probabilities,
-        )
-
-    return keep

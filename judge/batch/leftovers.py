@@ -1,5 +1,6 @@
 """Batches of which it is not known whether the server accepted them: a run was cut off there."""
 
+import shlex
 import time
 from contextlib import ExitStack
 from datetime import datetime
@@ -17,8 +18,12 @@ CLOCK_SKEW_SECONDS = 24 * 3600.0  # between a server's clock and ours
 
 async def settle_leftovers(
     study: Study, store: BatchStore, judges: JudgmentStore, server: BatchServer
-) -> None:
-    """Settle every leftover of this server, save those that another process is submitting."""
+) -> dict[str, Unknown]:
+    """Settle every leftover of this server, save those that another process is submitting.
+
+    Returns why, by batch_id, of those that its server leaves open for good.
+    """
+    unsettled = {}
     for batch in store.open_batches():
         if is_leftover(batch, server):
             prompt_hash = judges.judge(batch.judge_id).prompt_hash
@@ -27,25 +32,34 @@ async def settle_leftovers(
                     held.enter_context(run_lock(study, batch.model, prompt_hash))
                 except InputError:
                     continue
-                await settle(store, batch, server)
+                if unknown := await settle(store, batch, server):
+                    unsettled[batch.batch_id] = unknown
+    return unsettled
 
 
 def is_leftover(batch: Batch, server: BatchServer) -> bool:
     return batch.status == SUBMITTING and batch.server == server.url
 
 
-async def settle(store: BatchStore, batch: Batch, server: BatchServer) -> None:
+async def settle(store: BatchStore, batch: Batch, server: BatchServer) -> Unknown | None:
     """Find the batch at its server by its token; without it, its asks are waiting again.
 
-    A server's list may lag, so that a batch that was submitted just now stays as it is; and so
-    does one of a server that lists none.
+    A server's list may lag, so that a batch that was submitted just now stays as it is. So does
+    one of a server that lists none; once its list would be taken to be right, that is returned.
     """
     submitted = datetime.fromisoformat(batch.submitted_at).timestamp()
+    settled = time.time() - submitted >= SETTLED_SECONDS
     try:
         record = await server.with_token(batch.batch_id, since=submitted - CLOCK_SKEW_SECONDS)
-    except Unknown:
-        return
+    except Unknown as unknown:
+        return unknown if settled else None
     if record:
         store.accepted(batch.batch_id, record.batch_id, record.status)
-    elif time.time() - submitted >= SETTLED_SECONDS:
+    elif settled:
         store.forget(batch.batch_id)
+    return None
+
+
+def give_up(study: Study, batch: Batch) -> str:
+    """What is left to do about a batch of which its server can tell nothing."""
+    return f"give it up: judge batch forget {shlex.quote(batch.batch_id)}{study.option}"

@@ -66,6 +66,15 @@ def request_line(custom_id: str, body: dict[str, Any]) -> bytes:
     return json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
+def is_request(raw: bytes) -> bool:
+    """Whether a line is a request and no result: the two files are easily mistaken."""
+    try:
+        line = json.loads(raw)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(line, dict) and "body" in line and "response" not in line
+
+
 def packed(
     lines: Iterable[tuple[BatchAsk, bytes]], max_requests: int, max_bytes: int
 ) -> Iterator[BatchFile]:
@@ -93,11 +102,8 @@ def read_result(raw: bytes, rubric: Rubric, without_key: WithoutKey) -> Result |
 
     Never raises: OpenAI's lines and those of other runners differ in what they leave out.
     """
-    try:
-        line = json.loads(raw)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(line, dict) or not isinstance(line.get("custom_id"), str):
+    line = _named(raw)
+    if line is None:
         return None
     custom_id, response = line["custom_id"], line.get("response")
     response = response if isinstance(response, dict) else {}
@@ -114,6 +120,21 @@ def read_result(raw: bytes, rubric: Rubric, without_key: WithoutKey) -> Result |
         judgment = invalid_judgment(refused.item_fault, raw=storable(refused.said))
         return Result(custom_id, _kept(Reply(judgment), without_key))
     return Result(custom_id, failure=_failure(refused, without_key))
+
+
+def result_id(raw: bytes) -> str | None:
+    """The custom_id of a line that `read_result` can read."""
+    line = _named(raw)
+    return line and line["custom_id"]
+
+
+def _named(raw: bytes) -> dict[str, Any] | None:
+    """A line with a custom_id; None when it has none."""
+    try:
+        line = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return line if isinstance(line, dict) and isinstance(line.get("custom_id"), str) else None
 
 
 def _kept(reply: Reply, without_key: WithoutKey) -> Reply:

@@ -1,17 +1,21 @@
 """What the batch commands say, as plain text."""
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from generation.command import one_line
 from generation.study import Study
 from judge.batch.collect import Collected
 from judge.batch.files import Read, Written
 from judge.batch.status import BatchStatus
+from judge.batch.store import SUBMITTING
 from judge.batch.submit import Submission, Submitted
 from judge.batch.tally import Tally
 from judge.calibration.plural import counted
+from judge.instrument import is_export
+from judge.run import Say
 from judge.server.endpoint import Endpoint
 
 
@@ -25,6 +29,8 @@ def submission_lines(done: Submission, options: str) -> Iterator[str]:
     """What follows after the batches themselves."""
     if done.online:
         yield f"{counted(done.online, 'verdict')} of {done.model} had online, to agree with it"
+    if done.batches:
+        yield f"about {counted(done.prompt_tokens, 'prompt token')} submitted, by their size"
     if done.held:
         yield f"{counted(done.held, 'request')} to {done.model} in open batches at {done.server}"
         yield f"next: judge batch status --wait{options}"
@@ -38,7 +44,7 @@ def status_lines(statuses: Iterable[BatchStatus], options: str) -> Iterator[str]
         yield _status_line(one)
     if not statuses:
         yield "no open batch"
-        yield "next: judge batch submit --model NAME"
+        yield f"next: judge batch submit --model NAME{options}"
     elif any(one.ended for one in statuses):
         yield f"next: judge batch collect{options}"
     elif any(one.running for one in statuses):
@@ -67,8 +73,8 @@ def after_collect(
         yield "no open batch"
     again = sorted({done.batch.model for done in collected if done.waiting})
     if again:
-        model = shlex.quote(again[0])
-        yield f"next: judge batch submit --model {model}{options}, with what other options it had"
+        yield "what is waiting again goes out with the options that it had, such as --prompt:"
+        yield f"next: judge batch submit --model {shlex.quote(again[0])}{options}"
     elif any(one.running for one in left):
         yield f"next: judge batch status --wait{options}"
     elif collected:
@@ -87,10 +93,9 @@ def written_lines(done: Written, path: Path, options: str) -> Iterator[str]:
         yield f"nothing is waiting for {done.model}; no file was written"
         return
     yield f"{path}: {counted(done.requests, 'request')} to {done.model}"
-    yield (
-        f"next: python -m vllm.entrypoints.openai.run_batch -i {shlex.quote(str(path))} -o ANSWERS.jsonl "
-        f"--model {shlex.quote(done.model)}, or any other runner"
-    )
+    runner = "python -m vllm.entrypoints.openai.run_batch"  # or any other
+    asked, model = shlex.quote(str(path)), shlex.quote(done.model)
+    yield f"next: {runner} -i {asked} -o ANSWERS.jsonl --model {model}"
     yield f"then: judge batch read ANSWERS.jsonl{options}"
 
 
@@ -105,6 +110,32 @@ def read_lines(done: Read, path: Path, study: Study) -> Iterator[str]:
 def server_option(base_url: str | None) -> str:
     """What a command line needs to name the server again, without a password."""
     return f" --base-url {shlex.quote(Endpoint(base_url, None).shown_url)}" if base_url else ""
+
+
+def model_options(options: dict[str, Any], done: Written) -> str:
+    """The model options that ask for the same judge again, whatever is edited until then."""
+    given = {name: value for name, value in options.items() if name != "base_url"}
+    if given["prompt"] is not None and not is_export(given["prompt"]):
+        given["prompt"] = done.prompt
+    return "".join(
+        f" --{name.replace('_', '-')} {shlex.quote(str(value))}"
+        for name, value in given.items()
+        if value is not None
+    )
+
+
+def changes_told(say: Say) -> Callable[[Iterable[BatchStatus]], None]:
+    """Says how the batches stand whenever something has changed."""
+    last: list[str] = []
+
+    def told(statuses: Iterable[BatchStatus]) -> None:
+        lines = [_status_line(one) for one in statuses]
+        if lines != last:
+            last[:] = lines
+            for line in lines:
+                say(line)
+
+    return told
 
 
 def _tally_lines(tally: Tally) -> Iterator[str]:
@@ -128,6 +159,8 @@ def _status_line(one: BatchStatus) -> str:
     batch, record = one.batch, one.record
     if one.foreign:
         what = f"of {batch.server}, left alone: give its --base-url"
+    elif one.fault and batch.status == SUBMITTING:
+        what = "cut off while submitting; its server cannot tell whether it has it"
     elif one.fault:
         what = "unknown to its server"
     elif record is None:

@@ -22,7 +22,7 @@ class NotAccepted(InputError):
 
 
 class Unknown(InputError):
-    """A batch or file that the server does not know, or no longer."""
+    """A batch or file that the server does not know, or no longer, or a list that it has not."""
 
 
 class BatchServer:
@@ -72,7 +72,7 @@ class BatchServer:
         async def ask() -> Record:
             return read_record(await self.client.batch(batch_id), self.endpoint.without_key)
 
-        return await self._asked(ask, f"batch {batch_id}")
+        return await self._asked(ask, f"does not know batch {batch_id} (any more)")
 
     async def with_token(self, token: str, *, since: float) -> Record | None:
         """The batch that was started with this token, if any was after the time `since`.
@@ -82,7 +82,11 @@ class BatchServer:
         after: str | None = None
         while True:
             # `after` is bound now, since the lambda may run after it has changed.
-            page = await self._asked(lambda after=after: self.client.batches(after), "its batches")
+            page = await self._asked(
+                lambda after=after: self.client.batches(after),
+                "lists no batches, so that nobody can tell whether it accepted this one",
+                statuses=NO_SUCH_SERVICE,
+            )
             found = page.get("data")
             last: Record | None = None
             for one in found if isinstance(found, list) else ():
@@ -103,17 +107,20 @@ class BatchServer:
             into.truncate()
             await self.client.download(file_id, into)
 
-        await self._asked(receive, f"file {file_id}")
+        await self._asked(receive, f"does not know file {file_id} (any more)")
 
-    async def _asked(self, request: Callable[[], Awaitable[T]], what: str) -> T:
+    async def _asked(
+        self,
+        request: Callable[[], Awaitable[T]],
+        lacking: str,
+        statuses: tuple[int, ...] = (404,),
+    ) -> T:
+        """Raises Unknown, saying what the server is lacking, where it answers one of `statuses`."""
         try:
             return await self._patience.ask(request)
         except ServerError as error:
-            if isinstance(error, Refused) and error.status == 404:
-                raise Unknown(
-                    f"{self.url} does not know {what} (any more): {error.said}; check --base-url "
-                    f"and {self.endpoint.key_variable}, or give it up: judge batch forget"
-                ) from None
+            if isinstance(error, Refused) and error.status in statuses:
+                raise Unknown(f"{self.url} {lacking} ({error.status}: {error.said})") from None
             raise InputError(self._line(error)) from None
 
     def _offered(self, error: ServerError) -> str:
@@ -127,7 +134,7 @@ class BatchServer:
     def _line(self, error: ServerError) -> str:
         if not isinstance(error, Refused):
             return error.line(self.endpoint, "")
-        check = f"; check {self.endpoint.key_variable}" if error.status in (401, 403) else ""
+        check = f"; check {self.endpoint.key_name}" if error.status in (401, 403) else ""
         return f"{self.url} answered {error.status}: {error.said}{check}"
 
 

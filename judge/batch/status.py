@@ -1,20 +1,20 @@
 """How the open batches of a study stand, by their server."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+import os
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlite_utils import Database
 
 from generation.study import Study
-from judge.batch.leftovers import settle_leftovers
+from judge.batch.leftovers import give_up, settle_leftovers
 from judge.batch.record import Record
 from judge.batch.server import BatchServer, Unknown, batch_server
 from judge.batch.store import SUBMITTING, Batch, BatchStore
-from judge.server.endpoint import find_endpoint
-from judge.store import JudgmentStore, open_pipeline
+from judge.server.endpoint import Endpoint, find_endpoint
+from judge.store import JudgmentStore, open_study
 
 FIRST_POLL_SECONDS = 5.0
 LONGEST_POLL_SECONDS = 60.0
@@ -28,7 +28,7 @@ class BatchStatus:
     """An open batch and its server's record, where there is one to be had.
 
     There is none of a batch that is `foreign`, submitted to another server, of one that is being
-    submitted, and of one that its server does not know: `fault` says so.
+    submitted, and of one of which its server can tell nothing: `fault` says so.
     """
 
     batch: Batch
@@ -58,16 +58,6 @@ class BatchStatus:
         }
 
 
-@contextmanager
-def opened(study: Study) -> Iterator[Database]:
-    """The study's pipeline.db; raises InputError when it is missing."""
-    database = open_pipeline(study.pipeline)
-    try:
-        yield database
-    finally:
-        database.close()
-
-
 def batch_status(
     study: Study,
     base_url: str | None,
@@ -83,7 +73,7 @@ def batch_status(
 
     async def watch() -> list[BatchStatus]:
         pause = FIRST_POLL_SECONDS
-        async with batch_server(find_endpoint(base_url)) as server:
+        async with batch_server(endpoint) as server:
             while True:
                 found = await look(study, database, server)
                 told(found)
@@ -92,15 +82,45 @@ def batch_status(
                 await sleep(pause)
                 pause = min(pause * POLL_GROWTH, LONGEST_POLL_SECONDS)
 
-    with opened(study) as database:
-        return asyncio.run(watch()) if BatchStore(database).open_batches() else []
+    with open_study(study) as database:
+        batches = BatchStore(database).open_batches()
+        if not batches:
+            return []
+        endpoint = batch_endpoint(batches, base_url)
+        return asyncio.run(watch())
+
+
+def batch_endpoint(batches: list[Batch], base_url: str | None) -> Endpoint:
+    """The server named, or the one that all these batches are at.
+
+    Raises InputError as `find_endpoint` does.
+    """
+    servers = {batch.server for batch in batches}
+    if base_url is None and "OPENAI_BASE_URL" not in os.environ and len(servers) == 1:
+        (base_url,) = servers
+    return find_endpoint(base_url)
 
 
 async def look(study: Study, database: Database, server: BatchServer) -> list[BatchStatus]:
     """One look at every open batch; what this server says of its own is stored."""
     store = BatchStore(database)
-    await settle_leftovers(study, store, JudgmentStore(database), server)
-    return [await _seen(store, batch, server) for batch in store.open_batches()]
+    unsettled = await settle_leftovers(study, store, JudgmentStore(database), server)
+    found = []
+    for batch in store.open_batches():
+        if unknown := unsettled.get(batch.batch_id):
+            found.append(lost(study, batch, server, unknown))
+            continue
+        try:
+            found.append(await _seen(store, batch, server))
+        except Unknown as unknown:
+            found.append(lost(study, batch, server, unknown))
+    return found
+
+
+def lost(study: Study, batch: Batch, server: BatchServer, unknown: Unknown) -> BatchStatus:
+    """An open batch of which its server can tell nothing."""
+    check = f"check --base-url and {server.endpoint.key_name}"
+    return BatchStatus(batch, fault=f"{unknown}; {check}, or {give_up(study, batch)}")
 
 
 async def _seen(store: BatchStore, batch: Batch, server: BatchServer) -> BatchStatus:
@@ -108,9 +128,6 @@ async def _seen(store: BatchStore, batch: Batch, server: BatchServer) -> BatchSt
         return BatchStatus(batch, foreign=True)
     if batch.status == SUBMITTING:
         return BatchStatus(batch)
-    try:
-        record = await server.record(batch.batch_id)
-    except Unknown as unknown:
-        return BatchStatus(batch, fault=str(unknown))
+    record = await server.record(batch.batch_id)
     store.set_status(batch.batch_id, record.status)
     return BatchStatus(replace(batch, status=record.status), record)

@@ -2,27 +2,33 @@
 
 import asyncio
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from sqlite_utils import Database
 
 from generation.study import Study
-from judge.batch.leftovers import is_leftover, settle
-from judge.batch.lines import MAX_BYTES, MAX_REQUESTS, BatchFile, batch_ask, packed, request_line
+from judge.batch.instrument import chat_judge
+from judge.batch.leftovers import give_up, is_leftover, settle
+from judge.batch.lines import (
+    MAX_BYTES,
+    MAX_REQUESTS,
+    BatchAsk,
+    BatchFile,
+    batch_ask,
+    packed,
+    request_line,
+)
 from judge.batch.server import BatchServer, NotAccepted, batch_server
 from judge.batch.store import Batch, BatchStore
 from judge.chat_judge import ChatJudge
 from judge.instrument import Instrument
-from judge.judge import Judge
 from judge.ledger import StudyLedger
+from judge.run import Say, preflight
 from judge.run_lock import run_lock
-from judge.server.parameters import changes
+from judge.server.usage import estimated_usage
 from judge.store import JudgmentStore, open_study
-from rubrics import InputError
-
-Warn = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -36,47 +42,37 @@ class Submitted:
 
 @dataclass(frozen=True)
 class Submission:
-    """`online` verdicts were had at once, in agreeing with the server; `held` by open batches."""
+    """`online` verdicts were had at once, in agreeing with the server; `held` by open batches.
+
+    `prompt_tokens` is an estimate of what the `batches` take.
+    """
 
     judge_id: str
     model: str
     server: str
     online: int
     batches: tuple[Submitted, ...]
+    prompt_tokens: int
     held: int
 
     def as_dict(self) -> dict[str, Any]:
         return vars(self) | {"batches": [vars(batch) for batch in self.batches]}
 
 
-def chat_judge(instrument: Instrument) -> ChatJudge:
-    """Raises InputError for the lexical baseline."""
-    if not isinstance(instrument.labeller, ChatJudge):
-        raise InputError(
-            "the lexical baseline needs no batch; run it: judge, or name a model: --model NAME"
-        )
-    return instrument.labeller
-
-
 def submit(
-    study: Study, instrument: Instrument, warn: Warn, told: Callable[[Submitted], None]
+    study: Study, instrument: Instrument, say: Say, told: Callable[[Submitted], None]
 ) -> Submission:
     """Start as many batches as it takes; `told` of each as soon as the server has accepted it.
 
     Raises InputError as a run does, and when the server has no Batch API; what it has accepted
     until then stays.
     """
-    chat = chat_judge(instrument)
-    for warning in instrument.warnings(chat.judge):
-        warn(warning)
+    chat = chat_judge(instrument, study)
     with open_study(study) as database:
-        JudgmentStore(database).refuse_drift(chat.prompt)
+        preflight(study, database, instrument, say)
         with run_lock(study, chat.model, chat.prompt.prompt_hash):
-            submission = _Submission(study, database, chat, instrument.runs, told)
-            done, agreed = asyncio.run(submission.make())
-    for change in changes(chat.judge.parameters, agreed.parameters):
-        warn(f"the server of {chat.model} takes less than was asked: {change}")
-    return done
+            submission = _Submission(study, database, chat, instrument.runs, say, told)
+            return asyncio.run(submission.make())
 
 
 class _Submission:
@@ -88,38 +84,54 @@ class _Submission:
         database: Database,
         chat: ChatJudge,
         runs: int,
+        say: Say,
         told: Callable[[Submitted], None],
     ) -> None:
+        self._study = study
         self._chat = chat
+        self._say = say
         self._told = told
+        self._prompt_tokens = 0
         self._store = BatchStore(database)
         self._judges = JudgmentStore(database)
-        self._ledger = StudyLedger(database, study.pipeline, chat.prompt, runs, lambda *_: None)
+        self._ledger = StudyLedger(
+            database, study.pipeline, chat.prompt, runs, lambda _judge: None, say
+        )
 
-    async def make(self) -> tuple[Submission, Judge]:
+    async def make(self) -> Submission:
         async with batch_server(self._chat.endpoint) as server:
             for batch in self._store.open_batches():
                 if is_leftover(batch, server) and self._is_ours(batch):
-                    await settle(self._store, batch, server)
+                    unknown = await settle(self._store, batch, server)
+                    if unknown:
+                        self._say(f"warning: {unknown}; {give_up(self._study, batch)}")
             agreed = await self._chat.agree(server.client, self._ledger)
             judge = agreed.judge
-            asks = self._ledger.waiting(judge)
-            lines = (
-                (named, request_line(named.custom_id, agreed.request(ask)))
-                for ask in asks
-                for named in [batch_ask(judge.judge_id, ask.item_hash, ask.run_index)]
-            )
             started = []
-            for file in packed(lines, MAX_REQUESTS, MAX_BYTES):
+            for file in packed(self._lines(agreed), MAX_REQUESTS, MAX_BYTES):
                 if not started:
                     self._judges.add_judge(judge, self._chat.prompt)
                 started.append(await self._start(server, file))
                 self._told(started[-1])
         held = sum(b.asked for b in self._store.open_batches() if b.judge_id == judge.judge_id)
-        done = Submission(
-            judge.judge_id, judge.model, server.url, self._ledger.kept, tuple(started), held
+        return Submission(
+            judge.judge_id,
+            judge.model,
+            server.url,
+            self._ledger.kept,
+            tuple(started),
+            self._prompt_tokens,
+            held,
         )
-        return done, judge
+
+    def _lines(self, agreed: ChatJudge) -> Iterator[tuple[BatchAsk, bytes]]:
+        """Every ask that waits, with its request."""
+        judge_id = agreed.judge.judge_id
+        for ask in self._ledger.waiting(agreed.judge):
+            named = batch_ask(judge_id, ask.item_hash, ask.run_index)
+            body = agreed.request(ask)
+            self._prompt_tokens += estimated_usage(body["messages"], 0).prompt_tokens
+            yield named, request_line(named.custom_id, body)
 
     def _is_ours(self, batch: Batch) -> bool:
         """Whether it is under the lock that is held."""

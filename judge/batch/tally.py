@@ -7,6 +7,7 @@ from typing import Any
 
 from judge.batch.lines import BatchAsk, Result
 from judge.reply import Reply
+from judge.store import JudgmentStore
 
 Keep = Callable[[BatchAsk, Reply], bool]
 
@@ -89,3 +90,19 @@ class Collector:
             new = self.keep(ask, reply)
             kind = "kept" if reply.judgment.valid else "invalid"
             self._counts[kind if new else "known"] += 1
+
+
+def keeper(judges: JudgmentStore) -> Keep:
+    """Stores a verdict unless there was one; says whether it is new."""
+
+    def keep(ask: BatchAsk, reply: Reply) -> bool:
+        return judges.add_judgment(
+            ask.judge_id,
+            ask.item_hash,
+            reply.judgment,
+            run_index=ask.run_index,
+            usage=reply.usage,
+            label_probabilities=reply.label_probabilities,
+        )
+
+    return keep

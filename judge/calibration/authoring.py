@@ -37,22 +37,16 @@ def starting_point(study: Study, name: str, base: str | None = None) -> PromptTe
 
     Raises InputError when the name cannot be had or there is no such base.
     """
-    database = open_pipeline(study.pipeline)
-    try:
+    with open_pipeline(study.pipeline) as database:
         store = TemplateStore(database, study.option)
         store.check_free(name)
         return store.template(base or PACKAGED_NAME)
-    finally:
-        database.close()
 
 
 def editing_point(study: Study, name: str) -> PromptTemplate:
     """The newest version of `name`, to be edited; raises InputError if it cannot be."""
-    database = open_pipeline(study.pipeline)
-    try:
+    with open_pipeline(study.pipeline) as database:
         return TemplateStore(database, study.option).editable(name)
-    finally:
-        database.close()
 
 
 def new_template(
@@ -96,8 +90,7 @@ def edit_template(study: Study, name: str, change: Change) -> PromptTemplate:
 
 
 def _written(study: Study, change: Change, draft: Draft) -> PromptTemplate:
-    database = open_pipeline(study.pipeline)
-    try:
+    with open_pipeline(study.pipeline) as database:
         store = TemplateStore(database, study.option)
         shots = None if change.shots is None else _chosen(study, database, change)
         with immediate(database):  # of two edits at once, the later one sees the earlier's
@@ -105,17 +98,12 @@ def _written(study: Study, change: Change, draft: Draft) -> PromptTemplate:
             prompt = render_prompt(template.rubric(change.rubric), template)
             refuse_leak(database, prompt, study.option)
             store.put(template)
-    finally:
-        database.close()
     return template
 
 
 def _chosen(study: Study, pipeline_db: Database, change: Change) -> tuple[Shot, ...]:
     if not change.shots:
         return ()
-    labels_db = open_labels(study.labels)
-    try:
+    with open_labels(study.labels) as labels_db:
         rubric = load_rubric(change.rubric or latest_version())
         return choose_shots(pipeline_db, labels_db, rubric, change.shots, study.option)
-    finally:
-        labels_db.close()

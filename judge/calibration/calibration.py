@@ -40,8 +40,10 @@ class Kappas:
 class Calibration:
     """The result of `calibrate`, a function of the two stores, the choices made and the seed.
 
-    `reading` says what of the judge's `runs` counts; under mean-of-runs each item is in the tables
-    and label scores once per run. `flips` is how far all that the judge's runs judged agree.
+    `reading` says what of `runs` runs counts, the first of the judge's `judge_runs`; under
+    mean-of-runs each item is in the tables and label scores once per run. `complete_runs` of the
+    first have each judged every item of the sample that any has. `flips` is how far the runs agree
+    on all that they judged; of a single run it counts nothing.
     `annotator` is whose labels alone are the reference, None for everybody's.
     `flagged` counts the items that somebody flagged for discussion, `other_labels` the labels under
     other rubric versions, which are left out. `more_labels` estimates how many more bring the
@@ -52,6 +54,8 @@ class Calibration:
     judge: StoredJudge
     reading: Reading
     runs: int
+    judge_runs: int
+    complete_runs: int
     flips: Flips
     other_judges: tuple[StoredJudge, ...]
     reference_rule: str
@@ -153,6 +157,11 @@ class Calibration:
 
     def _of_several_runs(self) -> dict[str, object]:
         """What there is to say only of a judge that has more than one."""
-        if self.runs == 1:
+        if self.judge_runs == 1:
             return {}
-        return {"counts_per_item": self.counts_per_item, "consistency": self.flips.as_dict()}
+        return {
+            "judge_runs": self.judge_runs,
+            "complete_runs": self.complete_runs,
+            "counts_per_item": self.counts_per_item,
+            "consistency": self.flips.as_dict(),
+        }

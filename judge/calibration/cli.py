@@ -2,17 +2,27 @@
 
 import json
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from generation.command import Verb, study_option
-from generation.study import Study
-from judge.calibration.options import SEED, judge_option, reading_option, rubric_option
+from generation.study import DEFAULT_SEED, Study
+from judge.calibration.options import (
+    SEED,
+    judge_option,
+    reading_option,
+    rubric_option,
+    runs_option,
+)
 from judge.reading import Reading
 
-if TYPE_CHECKING:  # numpy is slow to import, and --help needs none of it
+if TYPE_CHECKING:  # they are slow to import, and --help needs none of them
+    from sqlite_utils import Database
+
     from judge.calibration.calibration import Calibration
 
 BELOW_MINIMUM = 3
@@ -36,6 +46,7 @@ def calibrate() -> None:
 @calibrate.command()
 @rubric_option
 @judge_option
+@runs_option
 @reading_option
 @click.option("--annotator", help="Take this person's labels alone as the reference.")
 @click.option("--seed", type=SEED, help="Seed of the resamples.  [default: a fixed one]")
@@ -56,6 +67,7 @@ def kappa(
     study: Study,
     version: str | None,
     judge: str | None,
+    runs: int | None,
     reading: Reading | None,
     annotator: str | None,
     seed: int | None,
@@ -67,7 +79,17 @@ def kappa(
     """Cohen's kappa of judge and people, with all that it rests on (the main act)."""
     from judge.calibration.terminal import report
 
-    calibration = _calibrated(study, version, judge, annotator, seed, reading)
+    seed = DEFAULT_SEED if seed is None else seed
+    with _opened(study) as stores:
+        calibration = _calibrated(
+            stores,
+            version,
+            judge=judge,
+            annotator=annotator,
+            seed=seed,
+            reading=reading,
+            runs=runs,
+        )
     if html:
         from judge.calibration.html_report import write_report
 
@@ -96,8 +118,11 @@ def sample(study: Study, n: int | None, seed: int | None) -> None:
     from judge.calibration.sample import draw_sample
     from judge.store import open_pipeline
 
-    pipeline_db = open_pipeline(study.pipeline)
-    drawing = draw_sample(pipeline_db, open_labels(study.labels, create=True), n=n, seed=seed)
+    with (
+        open_pipeline(study.pipeline) as pipeline_db,
+        open_labels(study.labels, create=True) as labels_db,
+    ):
+        drawing = draw_sample(pipeline_db, labels_db, n=n, seed=seed)
     click.echo(drawing.as_text())
     click.echo(f"next: annotate{study.option}")
 
@@ -116,7 +141,8 @@ def judges(study: Study, version: str | None, as_json: bool) -> None:
     from judge.store import open_pipeline
     from rubrics import latest_version, load_rubric
 
-    found = compare_judges(open_pipeline(study.pipeline), load_rubric(version or latest_version()))
+    with open_pipeline(study.pipeline) as pipeline_db:
+        found = compare_judges(pipeline_db, load_rubric(version or latest_version()))
     if as_json:
         click.echo(json.dumps(found.as_dict(), indent=2, allow_nan=False))
     else:
@@ -142,6 +168,7 @@ def rubric_diff(old: str, new: str) -> None:
 @calibrate.command()
 @rubric_option
 @judge_option
+@runs_option
 @reading_option
 @click.option(
     "--output",
@@ -152,15 +179,20 @@ def rubric_diff(old: str, new: str) -> None:
 )
 @study_option
 def export(
-    study: Study, version: str | None, judge: str | None, reading: Reading | None, output: Path
+    study: Study,
+    version: str | None,
+    judge: str | None,
+    runs: int | None,
+    reading: Reading | None,
+    output: Path,
 ) -> None:
     """Write the calibrated judge prompt to a folder, for the main run."""
     from judge.calibration.export import export_calibration
     from judge.calibration.wording import headline
-    from judge.store import open_pipeline
 
-    calibration = _calibrated(study, version, judge, reading=reading)
-    exported = export_calibration(open_pipeline(study.pipeline), calibration, output)
+    with _opened(study) as stores:
+        calibration = _calibrated(stores, version, judge=judge, reading=reading, runs=runs)
+        exported = export_calibration(stores[0], calibration, output)
     click.echo(exported.folder)
     click.echo(headline(calibration))
     if not exported.new:
@@ -168,27 +200,21 @@ def export(
     click.echo(f"next: judge --prompt {shlex.quote(str(exported.folder))}{study.option}")
 
 
-def _calibrated(
-    study: Study,
-    version: str | None,
-    judge: str | None,
-    annotator: str | None = None,
-    seed: int | None = None,
-    reading: Reading | None = None,
-) -> "Calibration":
-    """The calibration that the options ask for, over the study's two stores."""
+@contextmanager
+def _opened(study: Study) -> "Iterator[tuple[Database, Database]]":
+    """The study's two stores, closed at the end: pipeline.db and labels.db."""
     from annotator.labels import open_labels
-    from generation.study import DEFAULT_SEED
-    from judge.calibration.study_calibration import calibrate_study
     from judge.store import open_pipeline
+
+    with open_pipeline(study.pipeline) as pipeline_db, open_labels(study.labels) as labels_db:
+        yield pipeline_db, labels_db
+
+
+def _calibrated(
+    stores: "tuple[Database, Database]", version: str | None, **choices: Any
+) -> "Calibration":
+    """The calibration that the options ask for."""
+    from judge.calibration.study_calibration import calibrate_study
     from rubrics import latest_version, load_rubric
 
-    return calibrate_study(
-        open_pipeline(study.pipeline),
-        open_labels(study.labels),
-        load_rubric(version or latest_version()),
-        judge,
-        annotator,
-        DEFAULT_SEED if seed is None else seed,
-        reading,
-    )
+    return calibrate_study(*stores, load_rubric(version or latest_version()), **choices)

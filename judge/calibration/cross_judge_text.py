@@ -8,6 +8,7 @@ from judge.calibration.plain_text import cells, new_table, rendered, wrapped
 from judge.calibration.plural import counted
 from judge.calibration.resampling import RESAMPLES, Interval, Kappa
 from judge.calibration.wording import band_text, caveats, interval_text, number, size
+from judge.reading import to_complete
 from rubrics import short
 
 
@@ -42,7 +43,8 @@ def _notes(found: CrossJudge) -> Iterable[str]:
     for row in found.judges:
         if row.incomplete:
             left = counted(row.incomplete, "item")
-            yield f"{row.name}: {left} judged in some of its runs only, left out"
+            mend = to_complete(row.runs)
+            yield f"{row.name}: {left} judged in some of its runs only, left out; {mend}"
     for row in several:
         if row.consistency.flips.undefined:
             yield f"{row.name}: flips undefined, {row.consistency.flips.undefined}"

@@ -1,12 +1,12 @@
 """The test split stays out of prompts: one that quotes an item of it is refused."""
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sqlite_utils import Database
 
-from generation.item import Item, messages_from
+from generation.item import Item
+from generation.store import item_from
 from judge.calibration.plural import counted
 from judge.calibration.quotation import Quoting, words
 from judge.calibration.split import split_of
@@ -79,8 +79,8 @@ def labelling_items(pipeline_db: Database) -> Iterator[tuple[str, Item]]:
            JOIN conversations USING (conversation_id)
            GROUP BY sample_items.item_id ORDER BY sample_items.item_id"""
     )
-    for item_id, messages, answer, turn in rows:
-        yield item_id, Item(messages_from(json.loads(messages)), answer, turn)
+    for item_id, *texts in rows:
+        yield item_id, item_from(*texts)
 
 
 def _parts(item: Item) -> Iterator[tuple[str, str]]:

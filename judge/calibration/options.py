@@ -25,6 +25,15 @@ def judge_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
+def runs_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--runs",
+        type=click.IntRange(min=1),
+        metavar="K",
+        help="Count the judge's first K runs alone.  [default: all]",
+    )(command)
+
+
 def reading_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--reading",

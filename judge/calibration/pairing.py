@@ -17,6 +17,7 @@ UNLABELLED = "not labelled yet"
 ELSEWHERE = "labelled under another rubric version only"
 UNJUDGED = "labelled but not judged"
 INCOMPLETE = "judged in some of its runs only"
+SHOWN = "shown to the judge as an example"
 
 
 def conversation_of(item: Item) -> str:
@@ -134,19 +135,22 @@ def pair_items(
     verdicts: Mapping[str, Verdicts],
     labelled_elsewhere: Set[str] = frozenset(),
     incomplete: Set[str] = frozenset(),
+    shown: Set[str] = frozenset(),
 ) -> Pairing:
     """Pair by item hash, by way of the opaque ids.
 
     `sampled` gives item ids their item hash (pipeline.db), `blind` their text (labels.db),
     `verdicts` what the judge said by item hash; `labelled_elsewhere` are ids labelled under another
-    rubric version, `incomplete` hashes that not every run of the judge has judged. An item counts
-    under the first reason that holds, most basic first.
+    rubric version, `incomplete` hashes that not every run of the judge has judged, `shown` those of
+    items that its prompt shows, with their labels: on these it is not tested. An item counts under
+    the first reason that holds, most basic first.
     """
     pairs: list[Pair] = []
     reasons: Counter[str] = Counter()
     for item_id in sorted(sampled.keys() | blind.keys()):
         item, item_hash = blind.get(item_id), sampled.get(item_id)
-        reason = _reason(item_id, item, item_hash, references, labelled_elsewhere)
+        reason = _misfit(item, item_hash) or (SHOWN if item_hash in shown else None)
+        reason = reason or _unreferenced(item_id, references, labelled_elsewhere)
         if reason is None and item_hash not in verdicts:
             reason = INCOMPLETE if item_hash in incomplete else UNJUDGED
         if reason:
@@ -175,20 +179,19 @@ def _verdict_dict(said: Judgment, *, texts: bool) -> dict[str, object]:
     return found | {"rationale": said.rationale, "raw": said.raw} if texts else found
 
 
-def _reason(
-    item_id: str,
-    item: Item | None,
-    item_hash: str | None,
-    references: References,
-    labelled_elsewhere: Set[str],
-) -> str | None:
-    """Why an item has no reference label to pair, or None if it has."""
+def _misfit(item: Item | None, item_hash: str | None) -> str | None:
+    """Why an item is not the same in both stores, or None if it is."""
     if item_hash is None:
         return "item not in this pipeline"
     if item is None:
         return "drawn but not in labels.db (mend it: calibrate sample)"
     if item.hash != item_hash:
         return "text differs from what was sampled"
+    return None
+
+
+def _unreferenced(item_id: str, references: References, labelled_elsewhere: Set[str]) -> str | None:
+    """Why an item has no reference label to pair, or None if it has."""
     if item_id in references.ties:
         return TIE
     if item_id in references.skips:

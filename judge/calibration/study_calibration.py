@@ -22,17 +22,20 @@ from judge.calibration.confusion import (
 from judge.calibration.consistency import flips
 from judge.calibration.human import human_agreement
 from judge.calibration.judge_choice import check_rubric, choose_judge
-from judge.calibration.pairing import Pairing, conversation_of, pair_items
+from judge.calibration.pairing import INCOMPLETE, Pairing, conversation_of, pair_items
 from judge.calibration.resampling import kappa_with_interval, resample
 from judge.calibration.sample import sampled_items, stored_sample
 from judge.calibration.sample_size import labels_needed
-from judge.reading import Reading, choose_reading, read
-from judge.store import JudgmentStore
+from judge.reading import Reading, choose_reading, choose_runs, read, to_complete
+from judge.store import JudgmentStore, StoredJudge
+from judge.template_store import TemplateStore
 from judge.verdict_runs import (
     complete_items,
+    complete_runs,
     incomplete_items,
     judgments_by_run,
     labels_by_run,
+    run_count,
 )
 from rubrics import InputError, Rubric
 
@@ -47,15 +50,18 @@ def calibrate_study(
     annotator: str | None = None,
     seed: int = DEFAULT_SEED,
     reading: Reading | None = None,
+    runs: int | None = None,
 ) -> Calibration:
     """Calibrate a judge against the people's labels under `rubric`.
 
     `judge` is a model name or an id prefix (default: the judge that judged last); `annotator`
-    makes one person's labels the reference; `reading` says what of several runs counts (default:
-    the mean of runs).
+    makes one person's labels the reference; `runs` takes the judge's first runs alone (default:
+    all of them); `reading` says what of several counts (default: the mean of runs). An item that
+    the judge's prompt shows as an example is left out.
 
     Raises InputError when there is nothing to compare, saying what to do first, when labels and
-    judgments do not rest on the same rubric text, and for a reading that does not fit the runs.
+    judgments do not rest on the same rubric text, when the judge has fewer runs, and for a reading
+    that does not fit them.
     """
     annotator = checked_name(annotator) if annotator is not None else None
     # Two snapshots, so that people may label and a judge may run meanwhile and sums still add up.
@@ -70,23 +76,28 @@ def calibrate_study(
         chosen = choose_judge(judges, rubric, judge)
         check_rubric(store, chosen, rubric, recorded)
         sampled = sampled_items(pipeline_db)
-        by_run = judgments_by_run(pipeline_db, chosen.judge_id, set(sampled.values()))
-        labels = complete_items(labels_by_run(pipeline_db, chosen.judge_id))
+        shown = _shown(pipeline_db, store, chosen)
+        judge_runs = run_count(pipeline_db, chosen.judge_id)
+        runs = choose_runs(judge_runs, runs)
+        reading = choose_reading(runs, reading, judge_runs)
+        by_run = judgments_by_run(pipeline_db, chosen.judge_id, set(sampled.values()), runs)
+        several = labels_by_run(pipeline_db, chosen.judge_id, runs) if runs > 1 else {}
         sample = stored_sample(pipeline_db)
 
     references = reference_labels(annotations, rubric, annotator)
     by_annotator = labels_by_annotator(annotations, rubric)
-    reading, complete = choose_reading(len(by_run), reading), complete_items(by_run)
+    complete = complete_runs(by_run)
     pairing = pair_items(
         sampled,
         blind,
         references,
-        {item_hash: read(runs, reading) for item_hash, runs in complete.items()},
+        {item_hash: read(said, reading) for item_hash, said in complete_items(by_run).items()},
         {i for ids in elsewhere.values() for i in ids},
         incomplete_items(by_run),
+        shown,
     )
     if not references.ties:  # where people tie on all, their own agreement is the result
-        _refuse_unpaired(pairing)
+        _refuse_unpaired(pairing, runs, complete)
 
     categories = rubric.category_ids
     rows = (
@@ -103,8 +114,10 @@ def calibrate_study(
         rubric=rubric,
         judge=chosen,
         reading=reading,
-        runs=len(by_run),
-        flips=flips(labels, len(by_run)),
+        runs=runs,
+        judge_runs=judge_runs,
+        complete_runs=complete,
+        flips=flips(complete_items(several), runs),
         other_judges=tuple(other for other in judges if other != chosen),
         reference_rule=references.rule,
         annotator=annotator,
@@ -132,6 +145,12 @@ def _kappas(tables: NDArray[np.int64], by_sigma: View, seed: int, pairing: Pairi
         sigma=kappa_with_interval(by_sigma(tables), by_sigma(draws), items),
         parseable=kappa_with_interval(parseable(tables), parseable(draws), readable),
     )
+
+
+def _shown(pipeline_db: Database, store: JudgmentStore, judge: StoredJudge) -> frozenset[str]:
+    """Hashes of the items that the judge's prompt shows as examples, with people's labels."""
+    template = store.prompt(judge.judge.prompt_hash).template
+    return TemplateStore(pipeline_db).shown_items(template)
 
 
 def _labels_elsewhere(
@@ -164,9 +183,8 @@ def _refuse_unlabelled(
     )
 
 
-def _refuse_unpaired(pairing: Pairing) -> None:
+def _refuse_unpaired(pairing: Pairing, runs: int, complete: int) -> None:
     if not pairing.pairs:
         reasons = ", ".join(f"{e.count} {e.reason}" for e in pairing.exclusions)
-        raise InputError(
-            f"none of {pairing.items} items has both a reference label and a judgment: {reasons}"
-        )
+        mend = f"; {to_complete(runs, complete)}" if pairing.excluded(INCOMPLETE) else ""
+        raise InputError(f"none of {pairing.items} items can be compared: {reasons}{mend}")

@@ -178,6 +178,8 @@ def _next(calibration: Calibration, study: Study, disagreements: bool) -> str:
     choice = f"--rubric {calibration.rubric.version}"
     if calibration.other_judges:
         choice += f" --judge {short(calibration.judge_id)}"
+    if calibration.runs < calibration.judge_runs:
+        choice += f" --runs {calibration.runs}"
     if calibration.reading is Reading.MAJORITY:
         choice += f" --reading {calibration.reading}"
     choice += study.option

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from annotator.annotation import Annotation
 from judge.calibration.alpha import Alpha
 from judge.calibration.calibration import Calibration
-from judge.calibration.pairing import Pair
+from judge.calibration.pairing import INCOMPLETE, Pair
 from judge.calibration.plural import counted
 from judge.calibration.resampling import PERCENTILE, Interval, Kappa
 from judge.calibration.sample import Sample
-from judge.reading import Reading
+from judge.reading import Reading, counted_runs, to_complete
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -50,8 +50,9 @@ def headline(calibration: Calibration) -> str:
     kappa = calibration.kappas.labels
     value = "undefined" if kappa.value is None else number(kappa.value)
     found = f"kappa {value}, {interval_text(kappa.interval)}, n = {calibration.n}"
-    if calibration.runs > 1:
-        found += f", {calibration.reading} ({calibration.runs} runs)"
+    if calibration.judge_runs > 1:
+        runs = counted_runs(calibration.runs, calibration.judge_runs)
+        found += f", {calibration.reading} ({runs})"
     if calibration.judge.judge.reads_prompt:
         return found
     return f"{found}: of the lexical baseline, which reads no prompt; prompt.md is not calibrated"
@@ -86,20 +87,24 @@ def said(annotation: Annotation) -> str:
 
 
 def runs_text(calibration: Calibration) -> list[str]:
-    """How several runs of the judge are read, and how far they agree; nothing of a single run."""
+    """How several runs of the judge are read, and how far they agree; nothing of a single one."""
     runs, flips = calibration.runs, calibration.flips
-    if runs == 1:
+    if calibration.judge_runs == 1:
         return []
+    those = f"the {counted_runs(runs, calibration.judge_runs).removeprefix('the ')}"
     how = {
-        Reading.MEAN: f"each of the {runs} runs counts, with weight 1/{runs}",
-        Reading.MAJORITY: f"the most frequent label of {runs} runs",
+        Reading.SINGLE: f"{those} counts",
+        Reading.MEAN: f"each of {those} counts, with weight 1/{runs}",
+        Reading.MAJORITY: f"the most frequent label of {those}",
     }[calibration.reading]
     lines = [f"reading: {calibration.reading}, {how}"]
+    if runs == 1:
+        return lines
     if flips.undefined:
         return [*lines, f"self-consistency: undefined, {flips.undefined}"]
     return [
         *lines,
-        f"self-consistency: of {counted(flips.items, 'item')} judged in all {runs} runs, "
+        f"self-consistency: of {counted(flips.items, 'item')} judged in each of {those}, "
         f"{number(flips.flip_rate, 2)} got more than one outcome; two runs differ on "
         f"{number(flips.pairwise, 2)}",
     ]
@@ -153,10 +158,15 @@ def unreadable(calibration: Calibration) -> str | None:
 
 
 def left_out(calibration: Calibration) -> list[str]:
-    return [
+    """What else is not counted, and what would have it counted."""
+    lines = [
         f"labels made under rubric {version}, left out: {count}"
         for version, count in calibration.other_labels.items()
     ]
+    if count := calibration.pairing.excluded(INCOMPLETE):
+        mend = to_complete(calibration.runs, calibration.complete_runs)
+        lines.append(f"{counted(count, 'item')} {INCOMPLETE}: {mend}")
+    return lines
 
 
 def caveats(rows: Iterable[tuple[str, Kappa | Alpha]]) -> list[str]:

@@ -79,7 +79,7 @@ class Client:
             raise self._hidden_refusal(completion) or OddAnswer()
         fault = completion["choices"] and hidden_error(completion["choices"][0])
         if fault:
-            raise self._hidden_refusal({"error": fault})
+            raise self._hidden_refusal({"error": fault}) or OddAnswer()
         return completion
 
     async def upload(self, name: str, data: BinaryIO) -> str:
@@ -140,7 +140,8 @@ class Client:
         except openai.APITimeoutError:
             raise Unreachable("timeout", TIMEOUT_SECONDS) from None
         except openai.APIConnectionError as error:
-            raise Unreachable(type(error.__cause__).__name__) from None
+            reason = type(error.__cause__).__name__
+            raise Unreachable(reason, sent=not reason.startswith("Connect")) from None
         except (openai.APIError, ValueError, RecursionError, AttributeError):
             raise OddAnswer from None
 
@@ -156,11 +157,13 @@ class Client:
     def _hidden_refusal(self, body: Any) -> Refused | None:
         """Routers answer 200 and put the refusal of the server behind them into the body."""
         fault = body.get("error") if isinstance(body, dict) else None
-        if not isinstance(fault, dict):
+        if not fault or not isinstance(fault, dict | str):
             return None
-        code = fault.get("code")
+        code = fault.get("code") if isinstance(fault, dict) else None
+        if isinstance(code, str):  # such as context_length_exceeded: that is about the request
+            return Refused(400, self._said(_words(fault)), code=self._said(code))
         status = code if type(code) is int and 400 <= code < 600 else 500
-        return Refused(status, self._said(str(fault.get("message") or fault)))
+        return Refused(status, self._said(_words(fault)))
 
     def _said(self, words: str) -> str:
         return said(words, self._endpoint.without_key)

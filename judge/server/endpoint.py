@@ -29,7 +29,13 @@ class Endpoint:
         """The URL without a user name, password or query, any of which may be a secret."""
         parts = urlsplit(self.base_url)
         url = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+        url = url.encode(errors="replace").decode()  # it is stored, and undecodable bytes are not
         return url if len(url) <= 200 else f"{url[:200]}…"
+
+    @property
+    def key_name(self) -> str:
+        """Where the key comes from, for whoever has to look there."""
+        return self.key_variable or "api_key_env, which names no variable"
 
     def without_key(self, text: str) -> str:
         """A server's words without the key, should it repeat it, escaped or not."""
@@ -47,10 +53,13 @@ class Endpoint:
 def find_endpoint(base_url: str | None, key_variable: str = DEFAULT_KEY_VARIABLE) -> Endpoint:
     """The endpoint from `base_url` or OPENAI_BASE_URL, the key from the variable of that name.
 
-    Raises InputError when there is neither a URL nor a key, or the URL is none.
+    No key without such a name. Raises InputError when there is neither a URL nor a key, when the
+    URL is none, and when a variable other than OPENAI_API_KEY is named but not set.
     """
     base_url = base_url or os.environ.get("OPENAI_BASE_URL", "").strip()
-    key = os.environ.get(key_variable, "").strip()
+    key = os.environ.get(key_variable, "").strip() if key_variable else ""
+    if key_variable not in ("", DEFAULT_KEY_VARIABLE) and not key:
+        raise InputError(f"{key_variable} is not set; set it to the judge server's key")
     if not base_url and not key:
         raise InputError(
             f"no judge server: found neither --base-url nor {key_variable}; give --base-url URL "
@@ -60,7 +69,9 @@ def find_endpoint(base_url: str | None, key_variable: str = DEFAULT_KEY_VARIABLE
         raise InputError(f"{key_variable} holds a character that no key has; set it again")
     base_url = base_url or DEFAULT_BASE_URL
     if not _is_url(base_url):
-        raise InputError("--base-url is no URL; expected one like http://localhost:8000/v1")
+        raise InputError(
+            "the judge server's URL is none; expected one like http://localhost:8000/v1"
+        )
     return Endpoint(base_url, key or None, key_variable)
 
 

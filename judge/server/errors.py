@@ -20,7 +20,7 @@ _CONTEXT_OVERFLOW = re.compile(
     re.IGNORECASE,
 )
 _CHECKS = {
-    400: "the server does not take this request; check the model and --max-tokens",
+    400: "the server does not take this request; check its words, the model and the parameters",
     429: "rate limit or quota; lower --concurrency, set --requests-per-minute, or wait",
 }
 
@@ -56,7 +56,7 @@ class Refused(ServerError):
         """Why the server refuses this item and not the whole run, if that is the case."""
         if self.status != 400:
             return None
-        if self.code == "content_filter":
+        if self.code in ("content_filter", "invalid_prompt"):  # of Azure, and of OpenAI itself
             return "content filter"
         if self.code == "context_length_exceeded" or _CONTEXT_OVERFLOW.search(self.said):
             return "prompt and verdict do not fit the model's context"
@@ -64,23 +64,30 @@ class Refused(ServerError):
 
     def line(self, endpoint: Endpoint, model: str) -> str:
         check = _CHECKS.get(self.status, "check the server's log")
+        if self.code == "insufficient_quota":
+            check = "the account's credit is used up"
         if self.status == 401:
-            check = f"check {endpoint.key_variable}"
+            check = f"check {endpoint.key_name}"
         elif self.status == 403:
-            check = f"check that {endpoint.key_variable} may use this model"
+            check = f"check that {endpoint.key_name} may use this model"
         elif self.status == 404:
             check = f"check that --base-url ends in /v1 and that it serves a model named {model}"
         return (
-            f"{endpoint.shown_url} answered {self.status} for model {model}: {self.said}; {check}"
+            f"{endpoint.shown_url} answered {self.status} for model {model}: "
+            f"{self.said.rstrip('.')}; {check}"
         )
 
 
 @dataclass(eq=False)
 class Unreachable(ServerError):
-    """`reason` is the kind of failure; `waited` the seconds after which we gave up, if we did."""
+    """`reason` is the kind of failure; `waited` the seconds after which we gave up, if we did.
+
+    `sent` says whether the request may have reached the server, and be billed.
+    """
 
     reason: str
     waited: float | None = None
+    sent: bool = True
     transient = True
 
     def line(self, endpoint: Endpoint, model: str) -> str:

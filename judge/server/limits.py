@@ -1,7 +1,7 @@
 """What a run may spend: requests and tokens per minute, and dollars in all."""
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil
 
 from aiolimiter import AsyncLimiter
@@ -16,6 +16,13 @@ class CostReached(Exception):
     """The next request could take the run above its `--max-cost`."""
 
 
+@dataclass
+class Spending:
+    """Dollars that a command has spent so far, on all of its judges together."""
+
+    dollars: float = 0.0
+
+
 @dataclass(frozen=True)
 class Limits:
     """Upper bounds of a run, as asked for; None where there is none."""
@@ -24,6 +31,7 @@ class Limits:
     tokens_per_minute: int | None = None
     max_cost: float | None = None
     price: Price | None = None
+    spending: Spending = field(default_factory=Spending)
 
 
 class Account:
@@ -45,7 +53,11 @@ class Account:
         self._in_flight = 0
         self._settled = asyncio.Event()
         self._excess = 1.0  # the most that a prompt's tokens were of their estimate
-        self.spent = 0.0  # dollars
+
+    @property
+    def spent(self) -> float:
+        """In dollars, by this account and those that share its limits."""
+        return self._limits.spending.dollars
 
     @property
     def paced(self) -> bool:
@@ -90,8 +102,12 @@ class Account:
         """A request that was reserved has ended; `usage` as its reply gave it."""
         if usage and estimate.prompt_tokens:
             self._excess = max(self._excess, usage.prompt_tokens / estimate.prompt_tokens)
-        self.spent += self.cost(usage or estimate)
+        self._spend(usage or estimate)
         self.cancel(reserved)
+
+    def lose(self, estimate: Usage) -> None:
+        """An attempt's answer is lost on its way; the server may well count it."""
+        self._spend(estimate)
 
     def cancel(self, reserved: float) -> None:
         """A request that was reserved brought nothing that is paid for."""
@@ -102,6 +118,9 @@ class Account:
     def cost(self, usage: Usage) -> float:
         """In dollars; nothing where no price is known."""
         return self._limits.price.cost(usage) if self._limits.price else 0.0
+
+    def _spend(self, usage: Usage) -> None:
+        self._limits.spending.dollars += self.cost(usage)
 
     def _most(self, estimate: Usage) -> float:
         prompt_tokens = ceil(estimate.prompt_tokens * self._excess)

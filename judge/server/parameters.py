@@ -12,7 +12,7 @@ from judge.server.errors import Refused
 
 DEFAULT_MAX_TOKENS = 1024  # tokens of one verdict, reasoning included
 TOP_LOGPROBS = 5  # alternatives per token: the most that every server allows
-REFUSING_STATUSES = (400, 404, 422, 501)
+REFUSING_STATUSES = (400, 403, 404, 422, 501)  # 403: log probabilities of reasoning models
 
 # How a server may name what it does not take, by the parameter of ours that it is about.
 _SIGNS = {
@@ -83,8 +83,7 @@ def wanted_parameters(
 ) -> Parameters:
     """What we ask for unless the server says otherwise."""
     values: dict[str, object] = {
-        # A whole number is written as one, so that 0 and 0.0 are the same judge.
-        "temperature": int(temperature) if temperature == int(temperature) else temperature,
+        "temperature": plain_number(temperature),
         "max_completion_tokens": max_tokens,
         "seed": 0,
         "response_format": "json_schema",
@@ -92,6 +91,11 @@ def wanted_parameters(
     if reasoning_effort is not None:
         values["reasoning_effort"] = reasoning_effort
     return Parameters(values)
+
+
+def plain_number(value: float) -> float:
+    """A whole number as one, so that 0 and 0.0 are the same judge."""
+    return int(value) if value == int(value) else value
 
 
 def changes(wanted: dict[str, object], agreed: dict[str, object]) -> tuple[str, ...]:

@@ -17,8 +17,11 @@ FIRST_ATTEMPTS = 2  # where nothing was answered yet: the address may simply be 
 FIRST_WAIT_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 60.0
 LONGEST_RETRY_AFTER_SECONDS = 600.0
+TOLD_SECONDS = 3.0  # a shorter wait goes unnoticed
+NOTICE_SECONDS = 10.0  # between two times that somebody is told of a wait
 
 T = TypeVar("T")
+Waits = Callable[[ServerError, float, int], None]  # the error, seconds to wait, attempts made
 
 
 class GivenUp(Exception):
@@ -29,10 +32,13 @@ class Patience:
     """Repeats a request with jittered exponential waits (full jitter), as long as it makes sense.
 
     A server that asks to be left alone is left alone by all requests: one refused for its rate
-    closes the gate for the others too.
+    closes the gate for the others too. `waits` is called now and then, so that whoever looks on can
+    tell waiting from hanging.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, waits: Waits = lambda error, seconds, attempt: None) -> None:
+        self._waits = waits
+        self._told_at = -NOTICE_SECONDS
         self.answered = False  # by anything that the API promises
         self._closed_until = 0.0
         self._given_up = asyncio.Event()
@@ -62,19 +68,25 @@ class Patience:
             retry=retry_if_exception(_worth_another),
             wait=self._wait,
             stop=self._enough,
+            before_sleep=self._tell,
             sleep=self._sleep,
             reraise=True,
         )
         return await retrying(self._attempt, request)
 
     async def _attempt(self, request: Callable[[], Awaitable[T]]) -> T:
-        while (closed := self._closed_until - time.monotonic()) > 0:
+        while not self._given_up.is_set() and self._closed_for > 0:
+            closed = self._closed_for
             await self._sleep(closed + random.uniform(0, min(1.0, closed)))
         if self._given_up.is_set():
             raise GivenUp
         answer = await request()
         self.answered = True
         return answer
+
+    @property
+    def _closed_for(self) -> float:
+        return self._closed_until - time.monotonic()
 
     async def _sleep(self, seconds: float) -> None:
         """Sleep, or wake at once when all is given up."""
@@ -89,6 +101,12 @@ class Patience:
             if error.status == 429:
                 self._closed_until = max(self._closed_until, time.monotonic() + wait)
         return wait
+
+    def _tell(self, state: RetryCallState) -> None:
+        wait = state.next_action.sleep
+        if wait >= TOLD_SECONDS and time.monotonic() - self._told_at >= NOTICE_SECONDS:
+            self._told_at = time.monotonic()
+            self._waits(state.outcome.exception(), wait, state.attempt_number)
 
     def _enough(self, state: RetryCallState) -> bool:
         refused = isinstance(state.outcome.exception(), Refused)

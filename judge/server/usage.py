@@ -89,8 +89,8 @@ def read_price(path: Path, model: str) -> Price:
 
 
 _EXAMPLE = (
-    'a table named after the model, in dollars per million tokens: ["NAME"] input = 1.0, '
-    "cached_input = 0.5, output = 4.0"
+    "the model and its dollars per million tokens: "
+    '"NAME" = {input = 1.0, cached_input = 0.5, output = 4.0}'
 )
 
 

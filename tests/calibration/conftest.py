@@ -19,6 +19,7 @@ from judge.calibration.sample import Drawing, draw_sample
 from judge.judge import Judge
 from judge.judgment import Judgment, invalid_judgment, valid_judgment
 from judge.prompt import render_prompt
+from judge.prompt_template import PACKAGED, PromptTemplate
 from judge.store import JudgmentStore, open_pipeline
 from rubrics import Rubric, load_rubric
 
@@ -109,11 +110,12 @@ class StudyBuilder:
         rubric: Rubric | None = None,
         rationale: str = "Because.",
         run_index: int = 0,
+        template: PromptTemplate = PACKAGED,
         **parameters: object,
     ) -> str:
         """Store verdicts by item id; None is an unreadable one. Returns the judge's id."""
         rubric = rubric or self.rubric
-        prompt = render_prompt(rubric)
+        prompt = render_prompt(rubric, template)
         store = JudgmentStore(self.pipeline)
         judge_id = store.add_judge(
             Judge(model, parameters, rubric.version, prompt.prompt_hash), prompt

@@ -1,6 +1,7 @@
 """Judges side by side, without anybody's labels."""
 
 import json
+import tracemalloc
 
 import pytest
 from calibrate_command import failed, run
@@ -11,6 +12,7 @@ from generation.item import Message
 from generation.store import TurnStore
 from generation.study import Study
 from generation.turn import Answer, Conversation, Run, Turn
+from judge.calibration.conversations import conversation_numbers
 from judge.calibration.cross_judge import compare_judges
 from judge.judge import Judge
 from judge.judgment import Judgment, invalid_judgment, valid_judgment
@@ -134,6 +136,7 @@ def test_items_that_lack_a_run_are_counted_and_left_out(judged):
     assert "1 item judged in some of its runs only, left out" in " ".join(
         run(judged, "judges").stdout.split()
     )
+    assert "left out; judge … --runs 2 judges the rest" in run(judged, "judges").stdout
 
 
 def test_conversations_stay_together(three):
@@ -143,6 +146,26 @@ def test_conversations_stay_together(three):
     assert (
         next(row for row in found.judges if row.consistency).consistency.alpha.conversations == 20
     )
+
+
+def test_a_conversation_is_its_messages_and_none_of_them_is_held(judged):
+    """Four conversations of a megabyte; the same messages from two data sets are one."""
+    megabyte = "x" * 2**20
+    turns = []
+    for k in range(4):
+        messages = (Message("user", f"{k}{megabyte}"),)
+        for dataset in ("one", "other"):
+            conversation = Conversation(dataset, str(k), messages)
+            turns.append(Turn(Answer(conversation, dataset), "Why?", "self-generated"))
+    TurnStore(judged.pipeline).add_turns(Run("example", {}), turns)
+    tracemalloc.start()
+    numbers = conversation_numbers(judged.pipeline)
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    by_query = [{numbers[turn.item.hash] for turn in turns[k : k + 2]} for k in range(0, 8, 2)]
+    assert sorted(map(len, by_query)) == [1] * 4
+    assert len(set.union(*by_query)) == 4
+    assert held < 3.5 * 2**20  # one row as text and as bytes
 
 
 def test_the_command_needs_nobodys_labels(three):

@@ -78,6 +78,23 @@ def test_every_reason_is_counted():
     assert found.items == 11
 
 
+def test_what_the_judge_was_shown_is_no_test_of_it_whatever_people_say():
+    names = [str(k) for k in range(6)]
+    blind = {name: item(name) for name in names}
+    sampled = {name: found.hash for name, found in blind.items()}
+    blind["5"] = replace(blind["5"], answer="tampered")
+    found = pair_items(
+        sampled, blind, references({"0": A, "1": A, "5": A}, ties=["2"], skips={"3": "why"}),
+        {item(name).hash: judged(A) for name in "025"},
+        shown={found.hash for name, found in blind.items() if name != "0"} | {sampled["5"]},
+    )  # fmt: skip
+    assert [pair.item_id for pair in found.pairs] == ["0"]
+    assert found.exclusions == (
+        Exclusion("shown to the judge as an example", 4),
+        Exclusion("text differs from what was sampled", 1),
+    )
+
+
 def test_reasons_are_in_order_of_their_number():
     found = pair_items(SAMPLED, BLIND, references(ties=["1"]), {})
     assert found.exclusions == (
@@ -89,14 +106,17 @@ def test_reasons_are_in_order_of_their_number():
 ids = st.sets(st.sampled_from("abcdefgh"))
 
 
-@given(sampled=ids, blind=ids, labels=ids, ties=ids, skips=ids, verdicts=ids, elsewhere=ids)
-def test_sums_always_add_up(sampled, blind, labels, ties, skips, verdicts, elsewhere):
+@given(
+    sampled=ids, blind=ids, labels=ids, ties=ids, skips=ids, verdicts=ids, elsewhere=ids, shown=ids
+)
+def test_sums_always_add_up(sampled, blind, labels, ties, skips, verdicts, elsewhere, shown):
     found = pair_items(
         {name: item(name).hash for name in sampled},
         {name: item(name) for name in blind},
         references({n: A for n in labels - ties}, ties, {n: "why" for n in skips - labels - ties}),
         {item(name).hash: judged(A) for name in verdicts},
         elsewhere,
+        shown={item(name).hash for name in shown},
     )
     assert found.items == len(sampled | blind)
-    assert {pair.item_id for pair in found.pairs} <= sampled & blind & labels & verdicts
+    assert {pair.item_id for pair in found.pairs} <= (sampled & blind & labels & verdicts) - shown

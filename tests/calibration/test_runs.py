@@ -2,6 +2,7 @@
 
 import json
 import random
+import sqlite3
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,14 @@ from judge.calibration.study_calibration import calibrate_study
 from judge.exported import load_export
 from judge.judgment import Judgment, invalid_judgment
 from judge.reading import Reading, choose_reading, majority, parse_reading
-from judge.verdict_runs import complete_items, incomplete_items, judgments_by_run, labels_by_run
+from judge.verdict_runs import (
+    complete_items,
+    complete_runs,
+    incomplete_items,
+    judgments_by_run,
+    labels_by_run,
+    run_count,
+)
 from rubrics import InputError, load_rubric
 
 LABELS = load_rubric("v3").category_ids
@@ -87,7 +95,8 @@ class TestChoice:
                 "mean-of-runs reads several runs of each item, and the judge has one",
             ),
             (1, Reading.MAJORITY, "judge more often: judge --runs 4"),
-            (3, Reading.SINGLE, "the judge has 3; choose what counts of them: --reading mean-of"),
+            (3, Reading.SINGLE, "or take one alone: --runs 1"),
+            (3, Reading.SINGLE, "the judge has 3; choose what counts of them, --reading mean-of"),
         ],
     )
     def test_what_does_not_fit_the_runs_is_refused(self, runs, wanted, said):
@@ -124,10 +133,45 @@ class TestStored:
         assert (found[0].keys(), found[1]) == ({second}, {})
         assert incomplete_items(found) == {second}
 
+    def test_nothing_is_read_of_items_that_are_not_of_interest(self, builder):
+        """A raw text that cannot be read stands for a main run's million that need not be."""
+        first, second = study(builder, [A, B], [(A, A), (B, B)])
+        (judge_id,) = {row["judge_id"] for row in builder.pipeline["judgments"].rows}
+        unread = builder.items[second].hash
+        builder.pipeline.execute(
+            "UPDATE judgments SET raw = CAST(x'ff' AS TEXT) WHERE item_hash = ?", [unread]
+        )
+        found = judgments_by_run(builder.pipeline, judge_id, {builder.items[first].hash})
+        assert [list(run) for run in found.values()] == [[builder.items[first].hash]] * 2
+        with pytest.raises(sqlite3.OperationalError, match="decode"):
+            judgments_by_run(builder.pipeline, judge_id)
+
+    def test_more_items_than_a_statement_takes_values(self, builder):
+        study(builder, [A], [(A,)])
+        (judge_id,) = {row["judge_id"] for row in builder.pipeline["judgments"].rows}
+        (item,) = builder.items.values()
+        many = {item.hash} | {f"sha256:{k}" for k in range(300_000)}
+        assert judgments_by_run(builder.pipeline, judge_id, many).keys() == {0}
+        assert judgments_by_run(builder.pipeline, judge_id, many)[0].keys() == {item.hash}
+
+    def test_the_first_runs_alone(self, builder):
+        ids = study(builder, [A, B], [(A, B, C), (B,)])
+        (judge_id,) = {row["judge_id"] for row in builder.pipeline["judgments"].rows}
+        first, second = (builder.items[i].hash for i in ids)
+        assert run_count(builder.pipeline, judge_id) == 3
+        assert labels_by_run(builder.pipeline, judge_id, 2) == {
+            0: {first: A, second: B},
+            1: {first: B},
+        }
+        found = judgments_by_run(builder.pipeline, judge_id, {second}, 2)
+        assert {run: list(items) for run, items in found.items()} == {0: [second], 1: []}
+        assert complete_runs(judgments_by_run(builder.pipeline, judge_id)) == 1
+
     def test_nothing_judged_is_nothing(self, builder):
         assert judgments_by_run(builder.pipeline, "sha256:none") == {}
         assert complete_items({}) == {}
         assert incomplete_items({}) == set()
+        assert (complete_runs({}), run_count(builder.pipeline, "sha256:none")) == (0, 0)
 
 
 class TestMeanOfRuns:
@@ -246,7 +290,103 @@ class TestIncomplete:
         builder.label("ann", {one: A, other: B})
         builder.judge({one: A}, run_index=0)
         builder.judge({other: A}, run_index=1)
-        assert "2 judged in some of its runs only" in failed(run(builder))
+        assert (
+            "none of 2 items can be compared: 2 judged in some of its runs only; "
+            "judge … --runs 2 judges the rest\n" in failed(run(builder))
+        )
+
+
+class TestFirstRuns:
+    """A second run that was stopped at once, and what there is to do about it."""
+
+    @pytest.fixture
+    def cut_off(self, builder):
+        references, runs = noisy(60, 2)
+        study(builder, references, [said if k == 0 else said[:1] for k, said in enumerate(runs)])
+        return builder
+
+    def test_all_runs_count_unless_it_is_said_how_many(self, cut_off):
+        found = calibrated(cut_off)
+        assert (found.reading, found.runs, found.judge_runs, found.n) == (Reading.MEAN, 2, 2, 1)
+        assert found.complete_runs == 1
+
+    def test_the_first_run_alone_is_what_it_was_before_the_second(self, cut_off):
+        found = calibrated(cut_off, runs=1)
+        assert (found.reading, found.runs, found.judge_runs) == (Reading.SINGLE, 1, 2)
+        assert found.exclusions == ()
+        cut_off.pipeline.execute("DELETE FROM judgments WHERE run_index = 1")
+        before = calibrated(cut_off)
+        assert (found.kappas, found.confusion) == (before.kappas, before.confusion)
+        assert found.flips == before.flips
+        as_dict = found.as_dict()
+        for key in ("judge_runs", "complete_runs", "counts_per_item", "consistency"):
+            del as_dict[key]
+        assert as_dict == before.as_dict()
+
+    @pytest.mark.parametrize("k", [1, 2, 3])
+    @pytest.mark.parametrize("reading", [Reading.MEAN, Reading.MAJORITY])
+    def test_the_first_k_runs_are_a_judge_that_has_no_more(self, builder, k, reading):
+        references, runs = noisy(40, 4)
+        study(builder, references, runs)
+        reading = reading if k > 1 else None
+        found = calibrated(builder, runs=k, reading=reading)
+        builder.pipeline.execute("DELETE FROM judgments WHERE run_index >= ?", [k])
+        alone = calibrated(builder, reading=reading)
+        assert (found.kappas, found.flips, found.runs) == (alone.kappas, alone.flips, k)
+        assert [pair.runs for pair in found.pairing.pairs] == [p.runs for p in alone.pairing.pairs]
+
+    def test_the_report_says_what_to_type(self, cut_off):
+        mend = (
+            "59 items judged in some of its runs only: --runs 1 takes the first run, which has "
+            "them all; judge … --runs 2 judges the rest"
+        )
+        assert mend in " ".join(run(cut_off).stdout.split())
+        assert mend in render_report(calibrated(cut_off))
+        assert json.loads(run(cut_off, "--json").stdout)["complete_runs"] == 1
+        taken = run(cut_off, "--runs", "1")
+        text = " ".join(taken.stdout.split())
+        assert "reading: single-run, the first of 2 runs counts" in text
+        assert "self-consistency" not in text
+        assert "some of its runs" not in text
+        assert " --rubric v3 --runs 1 --study " in taken.stdout.splitlines()[-1]
+        assert "Reading: single-run, the first of 2 runs counts." in render_report(
+            calibrated(cut_off, runs=1)
+        )
+
+    def test_two_of_three_runs_may_be_complete(self, builder):
+        study(builder, [A, B, A, B], [(A, A, A), (B, B), (A, B), (B, B)])
+        text = " ".join(run(builder).stdout.split())
+        assert "3 items judged in some of its runs only: --runs 2 takes the first 2 runs, " in text
+        assert "judge … --runs 3 judges the rest" in text
+        text = " ".join(run(builder, "--runs", "2").stdout.split())
+        assert "reading: mean-of-runs, each of the first 2 of 3 runs counts, with weight" in text
+        assert "of 4 items judged in each of the first 2 of 3 runs, 0.25 got more" in text
+
+    def test_fewer_runs_than_asked_for_are_refused(self, cut_off):
+        line = failed(run(cut_off, "--runs", "3"))
+        assert "found 2 runs of the judge, expected 3 or more for --runs 3; " in line
+        assert "--runs 2, or judge more often: judge … --runs 3\n" in line
+        assert run(cut_off, "--runs", "0").exit_code == 2
+
+    def test_the_reading_must_fit_the_runs_that_count(self, cut_off):
+        line = failed(run(cut_off, "--runs", "1", "--reading", "mean-of-runs"))
+        assert "--runs 1 leaves one of 2; leave --reading out, or take more: --runs 2" in line
+        assert calibrated(cut_off, runs=2, reading=Reading.MAJORITY).n == 1
+
+    def test_the_export_is_of_the_runs_that_counted(self, cut_off, tmp_path):
+        result = run(cut_off, "export", "--runs", "1", "--output", str(tmp_path / "out"))
+        assert result.exit_code == 0, result.output
+        assert "n = 60, single-run (the first of 2 runs)" in result.stdout
+        (folder,) = (tmp_path / "out").iterdir()
+        export = load_export(folder)
+        assert (export.reading, export.runs, export.flip_rate) == (Reading.SINGLE, 1, None)
+        assert {len(anchor.labels) for anchor in export.anchors} == {1}
+        stored = json.loads((folder / "calibration.json").read_text())
+        assert (stored["reading"]["runs"], stored["judge_runs"]) == (1, 2)
+
+    def test_of_a_single_run_not_every_label_is_read(self, cut_off, monkeypatch):
+        monkeypatch.setattr("judge.calibration.study_calibration.labels_by_run", None)
+        assert calibrated(cut_off, runs=1).n == 60
 
 
 class TestCommand:
@@ -261,7 +401,7 @@ class TestCommand:
         assert result.exit_code == 0, result.output
         text = " ".join(result.stdout.split())
         assert "reading: mean-of-runs, each of the 4 runs counts, with weight 1/4" in text
-        assert "self-consistency: of 40 items judged in all 4 runs, 0." in text
+        assert "self-consistency: of 40 items judged in each of the 4 runs, 0." in text
         assert "in these two tables each item counts 4 times, once per run" in text
         assert "compared: n = 40 in 40 conversations" in text
         assert "of 160 verdicts could not be read" in text
@@ -278,7 +418,7 @@ class TestCommand:
 
     def test_the_next_command_keeps_to_the_reading(self, several):
         result = run(several, "--reading", "majority-of-k")
-        assert "reading: majority-of-k, the most frequent label of 4 runs" in result.stdout
+        assert "reading: majority-of-k, the most frequent label of the 4 runs" in result.stdout
         assert "in these two tables" not in result.stdout
         assert " --rubric v3 --reading majority-of-k --study " in result.stdout.splitlines()[-1]
 

@@ -106,7 +106,7 @@ def test_what_two_runs_differ_by_anyway_is_no_drift(main_run, export, server):
     folder = export(reading=Reading.MEAN, labels=("malformed", "generic_reply"))
     code, _out, err = main_run(folder, "--anchors")
     assert code == 0
-    assert "10 of 20 anchors got another label; about 20.0 were expected (1e+02 %)" in err
+    assert "10 of 20 anchors got another label; about 20.0 were expected (100 %)" in err
 
 
 def test_without_the_option_no_anchor_is_asked(main_run, export, server):
@@ -140,11 +140,34 @@ def test_a_server_that_takes_less_than_was_calibrated_is_said(main_run, export, 
     server.behave = answer
     code, _out, err = main_run(export())
     assert code == 0
-    assert (
-        err == "warning: the server of m takes less than was asked: temperature 0 was not taken\n"
-    )
+    told, carried = err.splitlines()
+    assert told == "warning: the server of m takes less than was asked: temperature 0 was not taken"
+    assert carried.endswith("does not carry over to this judge: temperature None, calibrated was 0")
     (judged,) = {row["parameters"] for row in judgments(study)}
     assert "temperature" not in json.loads(judged)
+
+
+def test_zero_degrees_are_the_calibrated_ones_however_they_are_written(main_run, export, server):
+    folder = export()
+    main_run(folder)
+    code, out, err = main_run(folder, "--temperature", "0.0")
+    assert (code, err) == (0, "")
+    assert out.startswith("0 items judged by m under rubric v3, 3 judged before\n")
+
+
+def test_anchors_are_paid_for_out_of_the_same_budget(main_run, export, server, tmp_path):
+    """At $1 an answer of ten tokens twenty anchors leave $2 of 22: two items of three."""
+    prices = tmp_path / "prices.toml"
+    prices.write_text("m = {input = 0, output = 100_000}")
+    folder = export()
+    budget = ("--prices", prices, "--max-cost", 22, "--max-tokens", 10, "--concurrency", 1)
+    code, _out, err = main_run(folder, "--anchors", *budget)
+    assert code == 1
+    assert "stopped before --max-cost 22: $22.0000 spent by this command" in err
+    assert len(server.turns) == ANCHORS + 2
+    code, out, _err = main_run(folder, "--anchors", *budget)
+    assert code == 0
+    assert "\ncost: $21.0000\n" in out
 
 
 def test_anchors_need_an_export_that_has_some(run_cli, study, server, main_run, export):

@@ -124,8 +124,10 @@ class TestDrift:
             "8 of 50 anchors got another label; about 2.5 were expected (5 %); p = 0.003"
         )
         assert drift(anchors(1, "x"), ["x"], 0.125).describe() == (
-            "0 of 1 anchor got another label; about 0.1 were expected (12 %); p = 1.000"
+            "0 of 1 anchor got another label; about 0.1 were expected (12.5 %); p = 1.000"
         )
+        assert "were expected (100 %)" in drift(anchors(9, "x"), ["y"] * 9, 1.0).describe()
+        assert "were expected (66.7 %)" in drift(anchors(9, "x"), ["y"] * 9, 2 / 3).describe()
         assert drift(anchors(9, "x"), ["y"] * 9, 0.05).describe().endswith("; p < 0.001")
 
     def test_nothing_to_compare_is_no_all_clear(self):

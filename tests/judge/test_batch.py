@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shlex
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from stub_server import StubServer, any_verdict, completion, error, turn_of, ver
 
 from generation.study import Study
 from judge.batch.lines import batch_ask
+from judge.batch.report import changes_told
 from judge.batch.status import batch_status
 from judge.batch.tally import Collector
 from judge.run_lock import run_lock
@@ -191,6 +193,18 @@ def test_the_waits_grow(study, server, run, monkeypatch):
     batch_status(study, server.url, wait=True, sleep=sleep)
     assert (waits[0], waits[-1], len(waits)) == (5, 60, 9)
     assert waits == sorted(waits)
+
+
+def test_a_wait_tells_what_changes(study, server, run):
+    statuses = ("validating", "in_progress", "in_progress", "completed")
+    server.batches.script = BatchScript(statuses=statuses)
+    run(study, "batch", "submit", "--model", "m")
+    said = []
+    batch_status(study, server.url, wait=True, told=changes_told(said.append))
+    assert [line.split("  ")[-1] for line in said] == [
+        f"in_progress, 0 of {BATCHED} answered",
+        f"completed, {BATCHED} of {BATCHED} answered",
+    ]
 
 
 @pytest.mark.parametrize("ending", ["expired", "cancelled"])
@@ -374,6 +388,76 @@ def test_a_list_that_lags_is_given_time(study, server, run):
     assert query(study, "SELECT status FROM batches") == [("submitting",)]
 
 
+@pytest.mark.parametrize("status", [404, 405])
+def test_a_leftover_of_a_server_that_lists_none(study, server, run, run_cli, monkeypatch, status):
+    """--wait ends, and what is to be typed then is said."""
+    server.intercept = lambda request: (
+        None
+        if request.path != "/v1/batches"
+        else Drop()
+        if request.method == "POST"
+        else error(status, "no such thing")
+    )
+    run(study, "batch", "submit", "--model", "m", code=1)
+    assert "look again in a minute" in run(study, "batch", "status")[0]
+    monkeypatch.setattr("judge.batch.leftovers.SETTLED_SECONDS", 0.5)
+    waits = []
+
+    async def sleep(seconds):
+        waits.append(seconds)
+        assert len(waits) < 1000
+        await asyncio.sleep(0.01)
+
+    (found,) = batch_status(study, server.url, wait=True, sleep=sleep)
+    assert found.fault
+    _code, _out, err = run_cli(
+        *("batch", "submit", "--model", "m", "--base-url", server.url, "--study", study.folder)
+    )
+    assert f"warning: {server.url} lists no batches, so" in err
+    assert run(study, "batch", "collect", code=1)[1] == f"error: {found.fault}\n"
+    out, err = run(study, "batch", "status", "--wait", code=1)
+    assert "cut off while submitting" in out
+    assert "next:" not in out
+    command = err.partition("give it up: judge ")[2]
+    code, out, _err = run_cli(*shlex.split(command))
+    assert (code, out.count(f"{BATCHED} requests waiting again")) == (0, 1)
+    assert run(study, "--model", "m")[0].startswith(f"{BATCHED} items judged")
+
+
+def test_what_is_said_to_be_next_works_as_printed(study, server, run_cli):
+    def follow(out: str) -> str:
+        (command,) = [line for line in out.splitlines() if line.startswith("next: judge ")]
+        code, out, err = run_cli(*shlex.split(command.removeprefix("next: judge ")))
+        assert (code, err) == (0, "")
+        return out
+
+    where = ("--base-url", server.url, "--study", study.folder)
+    server.batches.script = lambda number: BatchScript(
+        fails=set() if number else set(batch_ids(study)[:2])
+    )
+    submitted = follow(run_cli("batch", "status", *where)[1])
+    assert f"{BATCHED} requests to NAME in open batches" in submitted
+    collected = follow(follow(submitted))
+    assert "waiting again: 2" in collected
+    submitted = follow(collected)
+    assert "1 request to NAME in open batches" in submitted
+    running = run_cli("batch", "collect", *where)[1]
+    assert "next: judge batch status --wait" in running
+    collected = follow(follow(running))
+    assert collected.endswith(f"next: calibrate --rubric v3 --study {study.folder}\n")
+    assert len(rows(study)) == ITEMS
+
+
+def test_a_submission_says_how_much_it_is(study, server, run):
+    found = json.loads(run(study, "batch", "submit", "--model", "m", "--json")[0])
+    collected(run, study)
+    counted = query(study, "SELECT prompt_tokens FROM judgments ORDER BY judgment_id")
+    taken = sum(tokens for (tokens,) in counted[1:])  # of 4 characters each
+    assert taken <= found["prompt_tokens"] <= taken * 1.05  # ours are of 4 bytes
+    out, _err = run(study, "batch", "submit", "--model", "n")
+    assert f"about {found['prompt_tokens']:,} prompt tokens submitted" in out
+
+
 def test_a_leftover_on_a_later_page(study, server, run, monkeypatch):
     monkeypatch.setattr("judge.server.client.BATCHES_PER_PAGE", 1)
     monkeypatch.setattr("judge.batch.submit.MAX_REQUESTS", 3)
@@ -417,10 +501,27 @@ def test_a_batch_of_another_server_is_left_alone(study, server, run):
     run(study, "batch", "submit", "--model", "m")
     with StubServer() as other:
         for act in ("status", "collect"):
-            out, _err = run(study, "batch", act, url=other.url)
+            out, err = run(study, "batch", act, url=other.url, code=1)
             assert f"of {server.url}, left alone: give its --base-url" in out
+            assert err.startswith("error: no open batch is at this server; give --base-url")
         assert other.calls.total() == 0
     assert collected(run, study)["kept"] == BATCHED
+
+
+def test_without_a_server_named_the_one_that_has_the_batches_is_asked(study, run, run_cli):
+    run(study, "batch", "submit", "--model", "m")
+    code, out, _err = run_cli("batch", "status", "--wait", "--study", study.folder)
+    assert (code, "completed" in out) == (0, True)
+    code, out, _err = run_cli("batch", "collect", "--study", study.folder)
+    assert code == 0
+    assert f"kept: {BATCHED}" in out
+
+
+def test_requests_are_not_mistaken_for_answers(study, run, tmp_path):
+    asked = tmp_path / "asked.jsonl"
+    run(study, "batch", "write", asked, "--model", "m")
+    _out, err = run(study, "batch", "read", asked, "--model", "m", code=1)
+    assert err == f"error: {asked} holds requests, not answers; give the file that a runner wrote\n"
 
 
 def test_a_batch_that_its_server_does_not_know(study, server, run):
@@ -574,7 +675,10 @@ def test_a_file_is_never_overwritten(study, server, run, tmp_path):
     assert path.read_text() == "mine"
 
 
-def test_a_file_holds_what_the_server_agreed_to(study, second_study, server, run, tmp_path):
+@pytest.mark.parametrize("nameless", [False, True])
+def test_a_file_holds_what_the_server_agreed_to(
+    study, second_study, server, run, tmp_path, nameless
+):
     """No seed at this server: what is written then is the judge that ran online."""
 
     def behave(request):
@@ -588,7 +692,7 @@ def test_a_file_holds_what_the_server_agreed_to(study, second_study, server, run
     run(study, "batch", "submit", "--model", "m")
     collected(run, study)
     path = tmp_path / "requests.jsonl"
-    run(study, "batch", "write", path, "--model", "m", "--runs", 2)
+    run(study, "batch", "write", path, "--model", "m", "--runs", 2, url="" if nameless else None)
     bodies = [json.loads(line)["body"] for line in path.read_bytes().splitlines()]
     assert len(bodies) == ITEMS
     assert all("seed" not in body and body["logprobs"] for body in bodies)

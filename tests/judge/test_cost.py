@@ -114,7 +114,7 @@ def test_a_price_file_that_is_none_is_refused(tmp_path, text, found):
     with pytest.raises(InputError) as refused:
         read_price(path, "m")
     assert found in str(refused.value)
-    assert "in dollars per million tokens" in str(refused.value)
+    assert "dollars per million tokens" in str(refused.value)
 
 
 def test_a_price_without_cached_input_is_that_of_fresh_input(tmp_path):

@@ -17,7 +17,7 @@ def test_bare_judge_is_the_baseline_under_the_latest_rubric(study, run_cli, monk
     monkeypatch.chdir(study.folder.parent)
     code, out, err = run_cli()
     assert (code, err) == (0, "")
-    assert out.endswith(f"next: calibrate --rubric {latest_version()}\n")
+    assert out.endswith("next: calibrate sample\n")
     assert out.startswith(f"{ITEMS} items judged by lexical under rubric {latest_version()}\n")
     (judge,) = JudgmentStore(open_pipeline(study.pipeline)).judges(latest_version())
     assert (judge.judge.model, judge.judge.parameters) == ("lexical", lexical_parameters())

@@ -15,6 +15,7 @@ from judge.cli import judge
 from judge.reply import read_reply
 from judge.store import JudgmentStore, open_pipeline
 from judge.verdict import MAX_KEPT, MAX_REASON
+from judge.verdict_runs import judgments_by_run
 
 ITEMS = 8  # distinct items of the `study` fixture
 KEY = "made-up-key-for-this-test"
@@ -27,7 +28,7 @@ def stored(study) -> list:
     found = [
         judgment
         for judge in store.judges("v3")
-        for _hash, judgment in sorted(store.judgments(judge.judge_id).items())
+        for _hash, judgment in sorted(judgments_by_run(database, judge.judge_id)[0].items())
     ]
     database.close()
     return found
@@ -46,7 +47,7 @@ def test_all_judged_once_and_a_second_run_asks_nothing(study, server, run_cli):
     options = ("--study", study.folder, "--model", "m", "--base-url", server.url)
     code, out, err = run_cli(*options)
     assert (code, err) == (0, "")
-    assert out.endswith(f"next: calibrate --rubric v3 --study {study.folder}\n")
+    assert out.endswith(f"next: calibrate sample --study {study.folder}\n")
     assert out.startswith(f"{ITEMS} items judged by m under rubric v3\n")
     assert count(out, "generic_reply") == ITEMS
     assert len(server.requests) == ITEMS
@@ -142,7 +143,7 @@ def test_a_refused_item_does_not_stop_the_run(study, server, run_cli, error, rea
 @pytest.mark.parametrize(
     ("status", "advice"),
     [
-        (400, "check the model and --max-tokens"),
+        (400, "check its words, the model and the parameters"),
         (401, "check OPENAI_API_KEY"),
         (403, "may use this model"),
         (404, "serves a model named m"),
@@ -305,7 +306,13 @@ def test_interrupt_keeps_verdicts_and_resuming_asks_only_for_the_rest(study, ser
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     release.set()
-    assert (process.returncode, out, err.strip()) == (130, "", "interrupted")
+    assert (process.returncode, out) == (130, "")
+    assert err.split("\n") == [
+        "5 verdicts are kept; the same command goes on",
+        "",
+        "interrupted",
+        "",
+    ]
     assert len(stored(study)) == 5
     asked = {turn_of(body) for body in server.requests[:5]}
     server.requests.clear()

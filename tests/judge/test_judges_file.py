@@ -30,13 +30,14 @@ def test_every_entry_is_read(judges_toml):
         '[[judge]]\nmodel = "a"\nbase_url = "http://x/v1"\napi_key_env = "A_KEY"\nrubric = "v3"\n'
         'prompt = "mine"\ntemperature = 0.5\nreasoning_effort = "low"\nmax_tokens = 99\nruns = 2\n'
         "concurrency = 3\nrequests_per_minute = 4\ntokens_per_minute = 5\n[[judge]]\n"
+        'model = "lexical"\n'
     )
     first, lexical = read_judges(path)
     assert first == JudgeConfig(
-        "a", "http://x/v1", "A_KEY", "v3", "mine", 0.5, "low", 99, 2, 3, 4, 5
+        "a", "http://x/v1", "A_KEY", "v3", "mine", 0.5, "low", 99, 2, 3, 4, 5, f"{path}, judge 1"
     )
     assert (lexical, first.key_variable, lexical.key_variable) == (
-        JudgeConfig(),
+        JudgeConfig(source=f"{path}, judge 2"),
         "A_KEY",
         "OPENAI_API_KEY",
     )
@@ -47,7 +48,7 @@ def test_every_entry_is_read(judges_toml):
     [
         ("", "found no [[judge]]; expected [[judge]] tables"),
         ("judge = []", "found no [[judge]]"),
-        ("judge = [1]", "judge 1: found 1; expected a table"),
+        ("judge = [1]", "judge 1: found int; expected a table"),
         ('model = "a"', "found model; expected [[judge]]"),
         ('[judge]\nmodel = "a"', "found no [[judge]]"),
         ('[[judges]]\nmodel = "a"', "found judges; expected [[judge]]"),
@@ -62,6 +63,7 @@ def test_every_entry_is_read(judges_toml):
         ('[[judge]]\nmodel = "a"\ntemperature = nan', "temperature = nan; expected a number"),
         ('[[judge]]\nmodel = "a"\nreasoning_effort = "huge"', "'huge'; expected one of none, min"),
         ('[[judge]]\nmodel = "a"\nconcurrency = 5000', "expected a whole number, 1 to 1024"),
+        ("[[judge]]\n", "judge 1: found an empty table; expected model"),
         ("[[judge]]\nmax_tokens = 5", "judge 1: max_tokens: for which model? add model"),
     ],
 )
@@ -99,7 +101,7 @@ def two_judges(server, *, runs: int = 1) -> str:
     return (
         f'[[judge]]\nmodel = "a"\nbase_url = "{server.url}"\napi_key_env = "A_KEY"\n'
         f'[[judge]]\nmodel = "b"\nbase_url = "{server.url}"\nruns = {runs}\ntemperature = 0.5\n'
-        "[[judge]]\n"
+        '[[judge]]\nmodel = "lexical"\n'
     )
 
 

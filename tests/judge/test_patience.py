@@ -9,7 +9,7 @@ from judged_study import judgments
 from stub_http import Answer, CutMidBody, Drop, Held, Stall
 from stub_server import StubServer, any_verdict, completion, error, turn_of, verdict
 
-from judge.server.patience import ATTEMPTS, Patience, retry_after_seconds
+from judge.server.patience import ATTEMPTS, GivenUp, Patience, retry_after_seconds
 
 ITEMS = 8  # distinct items of the `study` fixture
 HTML = Answer(body="<html><body>Checking your browser</body></html>")
@@ -150,12 +150,14 @@ def test_the_longer_a_server_fails_the_longer_the_waits_may_be(study, judge_by, 
     with StubServer(lambda request: error(500, "down")) as server:
         code, _out, err = judge_by(server)
         assert (code, len(server.requests)) == (1, ATTEMPTS)
-    assert err.startswith(f"error: {server.url} answered 500 for model m: down; ")
+    told, last = err.splitlines()  # of the first wait that is worth a word, and not of each
+    assert told == f"waiting 4 s after attempt 3: {server.url} answered 500 for model m: down"
+    assert last.startswith(f"error: {server.url} answered 500 for model m: down; ")
     assert waits == [1, 2, 4, 8, 16, 16, 16]
 
 
 REFUSALS = {
-    "quota": (error(429, "You exceeded your quota.", "insufficient_quota"), "rate limit or quota"),
+    "quota": (error(429, "You exceeded your quota.", "insufficient_quota"), "credit is used up"),
     "hours": (error(429, "Come back.", headers={"Retry-After": "601"}), "rate limit or quota"),
     "unavailable for hours": (error(503, "Down.", headers={"Retry-After": "7200"}), "server's log"),
     "unauthorized": (error(401, "no"), "check OPENAI_API_KEY"),
@@ -212,8 +214,9 @@ def test_who_waits_to_ask_again_is_woken_when_all_is_given_up(study, judge_by, m
     with StubServer(behave) as server:
         code, _out, err = judge_by(server, "--concurrency", 4)
         assert len(server.requests) == 5
-    assert (code, err.count("\n")) == (1, 1)
-    assert "answered 401" in err
+    told, last = err.splitlines()
+    assert (code, told.startswith("waiting 9000 s after attempt 1: ")) == (1, True)
+    assert "answered 401" in last
     assert len(judgments(study)) == 1
 
 
@@ -235,3 +238,31 @@ def test_verdicts_under_way_are_kept_when_another_is_refused(study, judge_by):
         assert (code, len(server.requests)) == (1, 3)
     kept = {row["turn"] for row in judgments(study)}
     assert kept == {turn_of(server.requests[n].body) for n in (0, 1)}
+
+
+@pytest.mark.parametrize("closed", [3600.0, 0.05])
+def test_a_closed_gate_opens_for_those_who_give_up(closed):
+    """With the real sleep: whoever waits behind the gate ends at once, and does not spin."""
+
+    async def at_the_gate() -> int:
+        patience, looked = Patience(), 0
+        patience._closed_until = time.monotonic() + closed
+        sleep = patience._sleep
+
+        async def counted(seconds: float) -> None:
+            nonlocal looked
+            looked += 1
+            await sleep(seconds)
+
+        async def never() -> None:
+            raise AssertionError("asked behind a closed gate")
+
+        patience._sleep = counted
+        waiting = asyncio.create_task(patience.ask(never))
+        await asyncio.sleep(0)
+        patience.give_up()
+        with pytest.raises(GivenUp):
+            await waiting
+        return looked
+
+    assert asyncio.run(at_the_gate()) <= 1

@@ -7,11 +7,11 @@ import click
 import pytest
 
 from generation.command import Verb
-from judge.judge import LEXICAL
+from judge.judge import LEXICAL, Judge
 from judge.prompt import render_prompt
 from judge.prompt_cli import prompt
 from judge.prompt_template import PACKAGED
-from judge.store import open_pipeline
+from judge.store import JudgmentStore, open_pipeline
 from judge.template_store import TemplateStore, read_template
 from rubrics import InputError, load_rubric
 
@@ -67,6 +67,13 @@ def judge_with(study, reference: str, model: str = "m", version: str = "v3") -> 
     database.close()
 
 
+def add_judge(study, reference: str) -> None:
+    """Record, as a run does, a judge whose prompt the study may hold already."""
+    made = render_prompt(load_rubric("v3"), read_template(study, reference))
+    with open_pipeline(study.pipeline) as database:
+        JudgmentStore(database).add_judge(Judge("m", {}, "v3", made.prompt_hash), made)
+
+
 def test_a_new_template_takes_the_packaged_text_unless_it_has_its_own(run, study, file):
     code, out, _ = run("new", "strict", "--note", "to be stricter")
     assert (code, out.splitlines()[-1]) == (0, "next: judge --prompt strict@1 --model NAME")
@@ -105,6 +112,31 @@ def test_a_version_that_a_judge_ran_with_stays_as_it_is(run, study, file, versio
     assert read_template(study, "strict@1") == before
     newest = read_template(study, "strict")
     assert (newest.label, newest.note, newest.parent) == ("strict@2", "shorter", "strict@1")
+
+
+def test_a_version_that_reads_like_the_packaged_one_is_used_when_a_judge_ran(run, study, file):
+    """The study holds their common prompt once, under the name that a judge first ran with."""
+    run("new", "strict", "--note", "first")
+    judge_with(study, "followupeval", LEXICAL)
+    assert json.loads(run("list", "--json")[1])[1]["judges"] == 0  # the baseline reads no prompt
+    run("edit", "strict", "--note", "to be shorter", "--file", file("{# nothing yet #}"))
+    assert read_template(study, "strict").label == "strict@1"
+    add_judge(study, "strict@1")
+    assert [row["judges"] for row in json.loads(run("list", "--json")[1])] == [1, 1]
+    before = read_template(study, "strict@1")
+    run("edit", "strict", "--note", "shorter", "--file", file("Be brief."))
+    assert read_template(study, "strict").label == "strict@2"
+    assert read_template(study, "strict@1") == before
+
+
+def test_a_judge_of_a_rubric_that_a_template_cannot_be_rendered_under_is_none_of_its(run, study):
+    judge_with(study, "followupeval", version="v2")
+    database = open_pipeline(study.pipeline)
+    database.execute("UPDATE judge_prompts SET rubric_text = 'not a rubric'")
+    database.close()
+    run("new", "strict", "--note", "first")
+    rows = json.loads(run("list", "--json")[1])
+    assert [row["judges"] for row in rows] == [1, 0]
 
 
 def test_a_version_that_another_came_from_stays_as_it_is(run, study, file):

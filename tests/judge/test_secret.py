@@ -84,7 +84,7 @@ def test_no_error_line_shows_it(keyed, reply, files_of, tmp_path, monkeypatch):
     with StubServer(lambda request: reply) as server:
         code, said = keyed(server)
         assert server.requests
-    assert (code, said.count("\n")) == (1, 1)
+    assert (code, said.count("error: ")) == (1, 1)
     assert not shows(said)
     assert not shows(files_of(tmp_path).decode("utf-8", "replace"))
 

@@ -78,7 +78,7 @@ def test_asks_in_an_open_batch_are_neither_judged_nor_waiting(study, status, run
     database.commit()
     (run,) = json.loads(status("--json"))["judges"][0]["runs"]
     assert (run["in_batch"], run["waiting"]) == (COPIES, 0)
-    assert status().endswith(f"next: judge batch collect --study {study.folder}\n")
+    assert status().endswith(f"next: judge batch status --wait --study {study.folder}\n")
     code, out, _err = run_cli("--study", study.folder)
     assert code == 0
     assert out.startswith("0 items judged by lexical under rubric v3, 4 judged before\n")

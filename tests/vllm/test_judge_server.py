@@ -21,6 +21,7 @@ from generation.store import TurnStore
 from generation.study import Study
 from generation.turn import Answer, Conversation, Run, Turn
 from judge.store import JudgmentStore, open_pipeline
+from judge.verdict_runs import judgments_by_run
 from rubrics import load_rubric
 
 pytestmark = [pytest.mark.vllm, pytest.mark.timeout(900)]
@@ -120,9 +121,9 @@ def test_every_item_ends_as_a_label_or_with_a_reason(study, base_url, version, m
     assert summary["invalid"]["prompt and verdict do not fit the model's context"] == 1
 
     rubric = load_rubric(version)
-    store = JudgmentStore(open_pipeline(study.pipeline))
-    (judge,) = store.judges(version)
-    judgments = list(store.judgments(judge.judge_id).values())
+    database = open_pipeline(study.pipeline)
+    (judge,) = JudgmentStore(database).judges(version)
+    judgments = list(judgments_by_run(database, judge.judge_id)[0].values())
     print(*judgments, sep="\n")
     for judgment in judgments:
         if judgment.valid:
