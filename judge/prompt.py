@@ -58,9 +58,10 @@ class JudgePrompt:
 def render_prompt(rubric: Rubric, template: PromptTemplate = PACKAGED) -> JudgePrompt:
     """The judge prompt of this rubric; the places of messages, answer and turn stay open.
 
-    Raises InputError when the template cannot be rendered, has no place for its shots, or they
-    were labelled under another rubric; and when the rendered text does not hold the item's mark
-    and below it each open place exactly once, which a rubric that spells one would break, too.
+    Raises InputError when the template cannot be rendered, leaves out the rubric, has
+    no place for its shots, or they were labelled under another rubric; and when the rendered text
+    does not hold the item's mark and below it each open place exactly once, which a rubric that
+    spells one would break, too.
     """
     values: dict[str, Any] = {
         "rubric": rubric,
@@ -74,6 +75,12 @@ def render_prompt(rubric: Rubric, template: PromptTemplate = PACKAGED) -> JudgeP
     text = render_template(template.text, template.label, values, defuse, {"tojson": _quoted})
     prompt = JudgePrompt(template.label, rubric.version, rubric.hash, rubric.text, text)
     check_prompt(prompt)
+    if "rubric" not in names_used(template.text, template.label):
+        raise InputError(
+            f"template {template.label} names no {{{{ rubric … }}}}, so that it is the same under "
+            "every rubric; put the rubric in as the packaged template does (a rendered prompt is "
+            "no template): judge prompt show --source followupeval"
+        )
     return prompt
 
 

@@ -15,6 +15,8 @@ from judge.store import JudgmentStore, open_pipeline
 from judge.template_store import TemplateStore, read_template
 from rubrics import InputError, load_rubric
 
+RENDERED = render_prompt(load_rubric("v3")).text  # what `show` prints without --source
+
 
 @pytest.fixture
 def run(study, capsys, monkeypatch, tmp_path):
@@ -201,6 +203,7 @@ def test_a_note_is_always_asked_for(run):
         (b"Judge {{ nobody }}.", "template strict@1, line 1: nobody is unknown"),
         (b"Judge.\n{% for %}", "template strict@1, line 2: "),
         (b"Judge.", "found <!-- The item follows"),
+        (RENDERED.encode(), "names no {{ rubric … }}, so that it is the same under every rubric"),
     ],
 )
 def test_a_file_that_makes_no_prompt_is_refused(refused, study, tmp_path, content, message):
