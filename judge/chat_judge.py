@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from judge.ask import Ask, Ledger
 from judge.judge import Judge
 from judge.judgment import invalid_judgment
-from judge.prompt import JudgePrompt, judge_messages
+from judge.prompts.prompt import JudgePrompt, judge_messages
 from judge.reply import Reply, read_reply
+from judge.runs.ask import Ask, Ledger
 from judge.server.client import Client
 from judge.server.endpoint import Endpoint
 from judge.server.errors import Refused, ServerError, Unreachable

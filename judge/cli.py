@@ -10,7 +10,7 @@ from generation.command import Verb, one_line, study_option
 from generation.study import Study
 from judge.batch.cli import batch
 from judge.options import model_options, one_config, pace_options
-from judge.prompt_cli import prompt
+from judge.prompts.cli import prompt
 
 DRIFTED = 3  # the agreement that was calibrated no longer holds
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -67,11 +67,11 @@ def run(
     if max_cost is not None and prices is None:
         raise click.UsageError("--max-cost: what does a token cost? add --prices FILE")
 
-    from judge.anchor_check import Drifted
     from judge.instrument import Budget
     from judge.judges_file import read_judges
-    from judge.run import run_judges
-    from judge.summary_text import summary_text
+    from judge.runs.anchor_check import Drifted
+    from judge.runs.run import run_judges
+    from judge.runs.summary_text import summary_text
 
     configs = read_judges(judge_config) if judge_config else (config,)
     budget = Budget(prices, max_cost)
@@ -95,8 +95,8 @@ def run(
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def status(study: Study, as_json: bool) -> None:
     """What became of every turn under each judge: labelled, invalid, in a batch, waiting."""
-    from judge.status import study_status
-    from judge.status_text import status_text
+    from judge.runs.status import study_status
+    from judge.runs.status_text import status_text
     from judge.store import open_study
 
     with open_study(study) as database:

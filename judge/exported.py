@@ -8,7 +8,7 @@ from typing import Any
 from generation.database import readable_refusals
 from judge.anchors import Anchor, read_anchors
 from judge.judge import Judge
-from judge.prompt import JudgePrompt, check_prompt
+from judge.prompts.prompt import JudgePrompt, check_prompt
 from judge.reading import Reading, parse_reading
 from rubrics import InputError, Rubric, bytes_fingerprint, fingerprint, parse_rubric
 

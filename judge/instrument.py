@@ -5,15 +5,16 @@ from pathlib import Path
 from typing import Protocol
 
 from generation.study import Study
-from judge.ask import Ledger
 from judge.chat_judge import DEFAULT_CONCURRENCY, ChatJudge
 from judge.config import JudgeConfig
 from judge.exported import MANIFEST, Export, load_export
 from judge.judge import LEXICAL, Judge
-from judge.lexical import judge_lexically, lexical_parameters
-from judge.prompt import JudgePrompt, render_prompt
-from judge.prompt_template import PACKAGED
+from judge.lexical.baseline import judge_lexically, lexical_parameters
+from judge.prompts.prompt import JudgePrompt, render_prompt
+from judge.prompts.prompt_template import PACKAGED
+from judge.prompts.template_store import read_template
 from judge.reply import Reply
+from judge.runs.ask import Ledger
 from judge.server.endpoint import find_endpoint
 from judge.server.limits import Limits, Spending
 from judge.server.parameters import (
@@ -23,7 +24,6 @@ from judge.server.parameters import (
     wanted_parameters,
 )
 from judge.server.usage import read_price
-from judge.template_store import read_template
 from rubrics import InputError, Rubric, latest_version, load_rubric
 
 

@@ -17,7 +17,7 @@ from generation.study import Study
 from judge.judge import Judge
 from judge.judgment import Judgment
 from judge.migrations import judge_migrations
-from judge.prompt import JudgePrompt
+from judge.prompts.prompt import JudgePrompt
 from judge.server.usage import Usage
 from rubrics import InputError, canonical_json, short
 

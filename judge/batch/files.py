@@ -19,9 +19,9 @@ from judge.batch.tally import Collector, Tally, keeper
 from judge.chat_judge import ChatJudge
 from judge.instrument import Instrument
 from judge.judge import Judge
-from judge.ledger import StudyLedger
 from judge.reply import Reply
-from judge.run import Say, preflight
+from judge.runs.ledger import StudyLedger
+from judge.runs.run import Say, preflight
 from judge.store import JudgmentStore, open_study
 from rubrics import InputError
 

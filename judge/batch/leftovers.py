@@ -8,7 +8,7 @@ from datetime import datetime
 from generation.study import Study
 from judge.batch.server import BatchServer, Unknown
 from judge.batch.store import SUBMITTING, Batch, BatchStore
-from judge.run_lock import run_lock
+from judge.runs.run_lock import run_lock
 from judge.store import JudgmentStore
 from rubrics import InputError
 

@@ -13,9 +13,9 @@ from judge.batch.status import BatchStatus
 from judge.batch.store import SUBMITTING
 from judge.batch.submit import Submission, Submitted
 from judge.batch.tally import Tally
-from judge.calibration.plural import counted
 from judge.instrument import is_export
-from judge.run import Say
+from judge.plural import counted
+from judge.runs.run import Say
 from judge.server.endpoint import Endpoint
 
 

@@ -24,9 +24,9 @@ from judge.batch.server import BatchServer, NotAccepted, batch_server
 from judge.batch.store import Batch, BatchStore
 from judge.chat_judge import ChatJudge
 from judge.instrument import Instrument
-from judge.ledger import StudyLedger
-from judge.run import Say, preflight
-from judge.run_lock import run_lock
+from judge.runs.ledger import StudyLedger
+from judge.runs.run import Say, preflight
+from judge.runs.run_lock import run_lock
 from judge.server.usage import estimated_usage
 from judge.store import JudgmentStore, open_study
 

@@ -10,10 +10,10 @@ from generation.database import immediate
 from generation.study import Study
 from judge.calibration.few_shot import choose_shots
 from judge.calibration.leak import refuse_leak
-from judge.prompt import render_prompt
-from judge.prompt_template import PACKAGED_NAME, PromptTemplate, Shot
+from judge.prompts.prompt import render_prompt
+from judge.prompts.prompt_template import PACKAGED_NAME, PromptTemplate, Shot
+from judge.prompts.template_store import TemplateStore
 from judge.store import open_pipeline
-from judge.template_store import TemplateStore
 from rubrics import latest_version, load_rubric
 
 Draft = Callable[[TemplateStore, tuple[Shot, ...] | None], PromptTemplate]

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from judge.calibration.alpha import Alpha
 from judge.calibration.cross_judge import CrossJudge, JudgeRow
-from judge.calibration.plain_text import cells, new_table, rendered, wrapped
-from judge.calibration.plural import counted
 from judge.calibration.resampling import RESAMPLES, Interval, Kappa
 from judge.calibration.wording import band_text, caveats, interval_text, number, size
+from judge.plain_text import cells, new_table, rendered, wrapped
+from judge.plural import counted
 from judge.reading import to_complete
 from rubrics import short
 
@@ -38,7 +38,22 @@ def _repeats(row: JudgeRow) -> tuple[str, str, str]:
     return number(flips.flip_rate, 2), number(flips.pairwise, 2), _estimate(alpha)
 
 
+def _apart(found: CrossJudge) -> Iterable[str]:
+    """What tells judges of one model apart."""
+    for row in found.judges:
+        namesakes = [one for one in found.judges if one.judge.judge.model == row.judge.judge.model]
+        if len(namesakes) > 1:
+            parameters = [one.judge.judge.parameters for one in namesakes]
+            differing = [
+                f"{name} {row.judge.judge.parameters.get(name, 'not sent')}"
+                for name in sorted({name for each in parameters for name in each})
+                if len({repr(each.get(name)) for each in parameters}) > 1
+            ]
+            yield f"{row.name}: {', '.join([f'prompt {row.template}', *differing])}"
+
+
 def _notes(found: CrossJudge) -> Iterable[str]:
+    yield from _apart(found)
     several = [row for row in found.judges if row.consistency]
     for row in found.judges:
         if row.incomplete:

@@ -24,7 +24,7 @@ from judge.exported import (
     file_json,
 )
 from judge.judge import Judge
-from judge.prompt import JudgePrompt
+from judge.prompts.prompt import JudgePrompt
 from judge.store import JudgmentStore
 from rubrics import InputError, bytes_fingerprint, short
 

@@ -11,11 +11,11 @@ from annotator.labels import blind_items, recorded_rubric
 from annotator.reference import reference_labels
 from generation.item import Item
 from judge.calibration.leak import labelling_items, leaked_items
-from judge.calibration.plural import counted
 from judge.calibration.quotation import Quoting
 from judge.calibration.sample import sampled_items
 from judge.calibration.split import split_of
-from judge.prompt_template import Shot
+from judge.plural import counted
+from judge.prompts.prompt_template import Shot
 from rubrics import InputError, Rubric, fingerprint, short
 
 

@@ -12,7 +12,6 @@ from annotator.verbatim import verbatim_html
 from judge.calibration.calibration import Calibration
 from judge.calibration.confusion import Confusion
 from judge.calibration.judge_choice import judge_name
-from judge.calibration.plural import counted
 from judge.calibration.resampling import RESAMPLES, Kappa
 from judge.calibration.wording import (
     band_text,
@@ -33,6 +32,7 @@ from judge.calibration.wording import (
     table_text,
     unreadable,
 )
+from judge.plural import counted
 from rubrics import InputError, short
 
 TEMPLATE = "report.html"

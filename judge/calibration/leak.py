@@ -7,11 +7,11 @@ from sqlite_utils import Database
 
 from generation.item import Item
 from generation.store import item_from
-from judge.calibration.plural import counted
 from judge.calibration.quotation import Quoting, words
 from judge.calibration.split import split_of
-from judge.prompt import JudgePrompt
-from judge.prompt_template import PACKAGED_NAME
+from judge.plural import counted
+from judge.prompts.prompt import JudgePrompt
+from judge.prompts.prompt_template import PACKAGED_NAME
 from rubrics import InputError
 
 SHOWN_WORDS = 8  # of what a prompt quotes; enough to find it

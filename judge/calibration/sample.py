@@ -10,7 +10,7 @@ from generation.database import immediate
 from generation.item import Item
 from generation.store import TurnStore
 from generation.study import DEFAULT_SEED
-from judge.calibration.plural import counted
+from judge.plural import counted
 from rubrics import InputError, fingerprint, short
 
 DEFAULT_SIZE = 200  # items; 95% half-width of kappa near ±0.07 (Fleiss-Cohen-Everitt at 0.726)

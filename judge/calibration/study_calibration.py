@@ -26,9 +26,9 @@ from judge.calibration.pairing import INCOMPLETE, Pairing, conversation_of, pair
 from judge.calibration.resampling import kappa_with_interval, resample
 from judge.calibration.sample import sampled_items, stored_sample
 from judge.calibration.sample_size import labels_needed
+from judge.prompts.template_store import TemplateStore
 from judge.reading import Reading, choose_reading, choose_runs, read, to_complete
 from judge.store import JudgmentStore, StoredJudge
-from judge.template_store import TemplateStore
 from judge.verdict_runs import (
     complete_items,
     complete_runs,

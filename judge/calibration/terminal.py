@@ -11,8 +11,6 @@ from judge.calibration.calibration import Calibration
 from judge.calibration.confusion import INVALID
 from judge.calibration.judge_choice import judge_name
 from judge.calibration.pairing import Pair
-from judge.calibration.plain_text import WIDTH, cell, cells, new_table, rendered, shortened, wrapped
-from judge.calibration.plural import counted
 from judge.calibration.resampling import RESAMPLES, Kappa
 from judge.calibration.wording import (
     band_text,
@@ -33,6 +31,8 @@ from judge.calibration.wording import (
     table_text,
     unreadable,
 )
+from judge.plain_text import WIDTH, cell, cells, new_table, rendered, shortened, wrapped
+from judge.plural import counted
 from judge.reading import Reading
 from rubrics import short
 

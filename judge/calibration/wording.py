@@ -7,9 +7,9 @@ from annotator.annotation import Annotation
 from judge.calibration.alpha import Alpha
 from judge.calibration.calibration import Calibration
 from judge.calibration.pairing import INCOMPLETE, Pair
-from judge.calibration.plural import counted
 from judge.calibration.resampling import PERCENTILE, Interval, Kappa
 from judge.calibration.sample import Sample
+from judge.plural import counted
 from judge.reading import Reading, counted_runs, to_complete
 
 

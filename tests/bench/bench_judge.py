@@ -99,8 +99,8 @@ def ours(folder: Path, url: str) -> float:
     """Requests per second of `judge` between the first verdict, asked for alone, and the last."""
     from judge.config import JudgeConfig
     from judge.instrument import choose_instrument
-    from judge.ledger import StudyLedger
-    from judge.run import run_judge
+    from judge.runs.ledger import StudyLedger
+    from judge.runs.run import run_judge
 
     kept: list[float] = []
     keep = StudyLedger.keep
@@ -120,7 +120,7 @@ def bare(folder: Path, url: str) -> float:
     import openai
 
     from generation.store import TurnStore
-    from judge.prompt import judge_messages, render_prompt
+    from judge.prompts.prompt import judge_messages, render_prompt
     from rubrics import load_rubric
 
     database = open_pipeline(Study(folder).pipeline)

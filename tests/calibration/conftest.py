@@ -18,8 +18,8 @@ from generation.turn import Answer, Conversation, Run, Turn
 from judge.calibration.sample import Drawing, draw_sample
 from judge.judge import Judge
 from judge.judgment import Judgment, invalid_judgment, valid_judgment
-from judge.prompt import render_prompt
-from judge.prompt_template import PACKAGED, PromptTemplate
+from judge.prompts.prompt import render_prompt
+from judge.prompts.prompt_template import PACKAGED, PromptTemplate
 from judge.store import JudgmentStore, open_pipeline
 from rubrics import Rubric, load_rubric
 

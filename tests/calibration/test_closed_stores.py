@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from sqlite_utils import Database
 
 from judge.calibration.cli import calibrate
-from judge.prompt_cli import prompt
+from judge.prompts.cli import prompt
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from judge.calibration.conversations import conversation_numbers
 from judge.calibration.cross_judge import compare_judges
 from judge.judge import Judge
 from judge.judgment import Judgment, invalid_judgment, valid_judgment
-from judge.prompt import render_prompt
+from judge.prompts.prompt import render_prompt
 from judge.store import JudgmentStore, open_pipeline
 from rubrics import load_rubric
 
@@ -42,10 +42,12 @@ class Judged:
         TurnStore(self.pipeline).add_turns(Run("example", {"n": n}), turns)
         self.items = [turn.item.hash for turn in turns]
 
-    def judge(self, model: str, *runs: list[str | None], rubric=V3) -> str:
+    def judge(
+        self, model: str, *runs: list[str | None], rubric=V3, parameters: dict | None = None
+    ) -> str:
         """Store runs, each a verdict per item; None is an unreadable one. Returns the id."""
         prompt, store = render_prompt(rubric), JudgmentStore(self.pipeline)
-        judge = Judge(model, {}, rubric.version, prompt.prompt_hash)
+        judge = Judge(model, parameters or {}, rubric.version, prompt.prompt_hash)
         judge_id = store.add_judge(judge, prompt)
         for index, verdicts in enumerate(runs):
             for item_hash, label in zip(self.items, verdicts, strict=False):
@@ -204,6 +206,19 @@ def test_json_is_stable_and_has_every_number(three):
     assert {"n", "conversations", "observed", "kappa", "interval", "undefined"} <= set(
         found["pairs"][0]
     )
+
+
+def test_judges_of_one_model_are_told_apart(judged):
+    judged.turns(4)
+    judged.judge("m", [A] * 4, parameters={"seed": 0, "temperature": 0})
+    judged.judge("m", [A, A, A, B], parameters={"seed": 0})
+    judged.judge("other", [A] * 4)
+    lines = run(judged, "judges").stdout.splitlines()
+    told = {line.partition(": ")[2] for line in lines if ": prompt followupeval" in line}
+    assert told == {
+        "prompt followupeval, temperature 0",
+        "prompt followupeval, temperature not sent",
+    }
 
 
 def test_one_judge_alone(judged):

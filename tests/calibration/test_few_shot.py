@@ -8,8 +8,8 @@ from generation.store import TurnStore
 from generation.turn import Answer, Conversation, Run, Turn
 from judge.calibration.few_shot import choose_shots
 from judge.calibration.split import split_of
-from judge.prompt_cli import prompt
-from judge.template_store import read_template
+from judge.prompts.cli import prompt
+from judge.prompts.template_store import read_template
 from rubrics import InputError, load_rubric
 
 

@@ -16,9 +16,9 @@ from judge.calibration.leak import labelling_items, leaked_items, refuse_leak
 from judge.calibration.quotation import Quoting, words
 from judge.calibration.sample import draw_sample
 from judge.calibration.split import split_of
-from judge.prompt import JudgePrompt, render_prompt
-from judge.prompt_cli import prompt as commands
-from judge.prompt_template import PACKAGED, Shot
+from judge.prompts.cli import prompt as commands
+from judge.prompts.prompt import JudgePrompt, render_prompt
+from judge.prompts.prompt_template import PACKAGED, Shot
 from judge.store import open_pipeline
 from rubrics import InputError, available_versions, load_rubric
 

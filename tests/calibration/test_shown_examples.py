@@ -10,8 +10,8 @@ from judge.calibration.authoring import Change, new_template
 from judge.calibration.html_report import render_report
 from judge.calibration.study_calibration import calibrate_study
 from judge.exported import load_export
-from judge.prompt_template import PromptTemplate
-from judge.template_store import TemplateStore
+from judge.prompts.prompt_template import PromptTemplate
+from judge.prompts.template_store import TemplateStore
 from rubrics import load_rubric
 
 LABELS = load_rubric("v3").category_ids

@@ -9,7 +9,7 @@ from stub_server import StubServer, completion, turn_of, verdict
 from written_export import write_export
 
 from judge.judge import Judge
-from judge.prompt import render_prompt
+from judge.prompts.prompt import render_prompt
 from judge.reading import Reading
 from judge.server.parameters import wanted_parameters
 from rubrics import load_rubric

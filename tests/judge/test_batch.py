@@ -16,7 +16,7 @@ from judge.batch.lines import batch_ask
 from judge.batch.report import changes_told
 from judge.batch.status import batch_status
 from judge.batch.tally import Collector
-from judge.run_lock import run_lock
+from judge.runs.run_lock import run_lock
 from judge.server.client import Client
 from judge.store import open_pipeline
 

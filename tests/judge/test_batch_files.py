@@ -20,7 +20,7 @@ from judge.batch.lines import batch_ask
 from judge.batch.tally import Collector
 from judge.calibration.sample import draw_sample
 from judge.calibration.split import split_of
-from judge.prompt_template import PACKAGED
+from judge.prompts.prompt_template import PACKAGED
 from judge.store import open_pipeline
 
 ITEMS = 8  # distinct items of the `study` fixture
@@ -160,7 +160,7 @@ def test_memory_goes_by_the_file_and_not_by_the_study(typed, study, tmp_path, mo
         raise AssertionError("an item was built")
 
     monkeypatch.setattr("judge.batch.files.Collector", collector)
-    monkeypatch.setattr("judge.ledger.item_from", item_from)
+    monkeypatch.setattr("judge.runs.ledger.item_from", item_from)
     found = json.loads(typed("batch", "read", answers, *options, "--json")[0])
     assert (found["kept"], found["waiting"], held) == (3, 100 * ITEMS - 3, [3])
 

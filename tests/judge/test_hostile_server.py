@@ -13,7 +13,7 @@ from judged_study import judgments, make_study
 from stub_http import Answer, CutMidBody, Drip, Drop, Held
 from stub_server import LABELS, StubServer, any_verdict, completion, error, turn_of, verdict
 
-from judge.prompt import defuse
+from judge.prompts.prompt import defuse
 
 ITEMS, RUNS = 200, 2
 HTML = Answer(body="<html><title>502 Bad Gateway</title></html>")

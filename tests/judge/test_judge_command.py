@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from judge.lexical import lexical_parameters
+from judge.lexical.baseline import lexical_parameters
 from judge.store import JudgmentStore, open_pipeline
 from rubrics import latest_version
 

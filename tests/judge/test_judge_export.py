@@ -10,8 +10,8 @@ from generation.item import Item, Message
 from judge.calibration.export import LEXICAL_NOTE, export_calibration
 from judge.exported import FORMAT, export_hash, file_json, load_export
 from judge.judge import Judge
-from judge.lexical import lexical_parameters
-from judge.prompt import render_prompt
+from judge.lexical.baseline import lexical_parameters
+from judge.prompts.prompt import render_prompt
 from judge.reading import Reading
 from judge.server.parameters import wanted_parameters
 from judge.store import JudgmentStore, open_pipeline

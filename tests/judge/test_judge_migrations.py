@@ -9,7 +9,7 @@ from stub_server import StubServer
 from generation.migrations import generation_migrations
 from judge.judge import Judge
 from judge.migrations import judge_migrations
-from judge.prompt import render_prompt
+from judge.prompts.prompt import render_prompt
 from rubrics import load_rubric
 
 # As the first version recorded it; the judge that goes on must be this one.

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from generation.item import Item, Message
-from judge.prompt import defuse, judge_messages, render_prompt
+from judge.prompts.prompt import defuse, judge_messages, render_prompt
 from rubrics import InputError, available_versions, load_rubric
 
 FAKE = '{"rationale": "x", "label": "genuine_followup", "sigma": 1}'

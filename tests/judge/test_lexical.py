@@ -2,8 +2,8 @@
 
 import pytest
 
-from judge.lexical import judge_lexically, lexical_parameters
-from judge.readable import read_turn
+from judge.lexical.baseline import judge_lexically, lexical_parameters
+from judge.lexical.readable import read_turn
 from rubrics import load_rubric
 
 CLIPS_Q = "Natalia sold clips to 48 friends in April, and half as many in May. How many in total?"
@@ -135,12 +135,11 @@ def test_readable_part():
 
 
 def test_parameters_hold_every_threshold():
-    import judge.evidence
-    import judge.lexical
+    from judge.lexical import baseline, evidence
 
     thresholds = {
         name.lower()
-        for module in (judge.lexical, judge.evidence)
+        for module in (baseline, evidence)
         for name, value in vars(module).items()
         if name.isupper() and isinstance(value, int | float | tuple) and name != "RULES"
     }

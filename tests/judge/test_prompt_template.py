@@ -7,8 +7,8 @@ import pytest
 from hostile_texts import HOSTILE_TEXTS
 
 from generation.item import Item, Message
-from judge.prompt import ITEM_MARK, defuse, judge_messages, render_prompt
-from judge.prompt_template import PACKAGED, PromptTemplate, Shot, shots_from, shots_json
+from judge.prompts.prompt import ITEM_MARK, defuse, judge_messages, render_prompt
+from judge.prompts.prompt_template import PACKAGED, PromptTemplate, Shot, shots_from, shots_json
 from rubrics import InputError, load_rubric
 
 # What judges were calibrated with: a changed hash would make all of them other judges.

@@ -8,11 +8,11 @@ import pytest
 
 from generation.command import Verb
 from judge.judge import LEXICAL, Judge
-from judge.prompt import render_prompt
-from judge.prompt_cli import prompt
-from judge.prompt_template import PACKAGED
+from judge.prompts.cli import prompt
+from judge.prompts.prompt import render_prompt
+from judge.prompts.prompt_template import PACKAGED
+from judge.prompts.template_store import TemplateStore, read_template
 from judge.store import JudgmentStore, open_pipeline
-from judge.template_store import TemplateStore, read_template
 from rubrics import InputError, load_rubric
 
 RENDERED = render_prompt(load_rubric("v3")).text  # what `show` prints without --source

@@ -31,7 +31,7 @@ def judge_by(run_cli, study, monkeypatch):
 
 def test_a_damaged_item_ends_the_run_and_loses_no_verdict(study, judge_by, monkeypatch):
     """It is met in reading what is still to be asked, while other requests are under way."""
-    monkeypatch.setattr("judge.ledger.PAGE", 4)
+    monkeypatch.setattr("judge.runs.ledger.PAGE", 4)
     with sqlite3.connect(study.pipeline) as database:
         (last,) = database.execute("SELECT max(item_hash) FROM turns").fetchone()
         database.execute(
@@ -55,7 +55,7 @@ def test_a_disk_that_cannot_be_written_through_ends_the_run(study, judge_by, mon
     def full(ledger):
         raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr("judge.ledger.StudyLedger.sync", full)
+    monkeypatch.setattr("judge.runs.ledger.StudyLedger.sync", full)
     with StubServer(latency=0.05) as server:
         code, _out, err = judge_by(server, "--concurrency", 1)
         assert len(server.requests) < ITEMS

@@ -11,7 +11,7 @@ from judge.calibration.export import export_calibration
 from judge.calibration.pairing import Pair, Pairing
 from judge.judge import Judge
 from judge.judgment import Judgment
-from judge.prompt import JudgePrompt
+from judge.prompts.prompt import JudgePrompt
 from judge.reading import Reading
 from judge.store import JudgmentStore, open_pipeline
 

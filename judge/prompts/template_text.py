@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from generation.command import one_line
 from generation.study import Study
-from judge.prompt_template import PACKAGED, PromptTemplate
-from judge.template_store import StoredTemplate
+from judge.prompts.prompt_template import PACKAGED, PromptTemplate
+from judge.prompts.template_store import StoredTemplate
 from rubrics import latest_version, short
 
 

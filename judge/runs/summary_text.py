@@ -1,6 +1,6 @@
 """The summary of a run as plain text."""
 
-from judge.run import Summary
+from judge.runs.run import Summary
 
 
 def summary_text(summary: Summary) -> str:

@@ -8,7 +8,7 @@ from functools import cache
 from numpy import minimum, ndarray
 
 from generation.item import Item
-from judge.cues import SOCIAL_WORDS
+from judge.lexical.cues import SOCIAL_WORDS
 
 WORD_NGRAMS = (1, 2)  # words
 CHARACTER_NGRAMS = (3, 5)  # characters, within words

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from generation.clock import now
 from generation.study import Study
 from judge.anchors import Drift, drift, expected_flip_rate
-from judge.ask import Ask
 from judge.instrument import Instrument
 from judge.judge import Judge
 from judge.reply import Reply
+from judge.runs.ask import Ask
 from judge.server.parameters import Parameters
 from judge.store import open_study
 from rubrics import InputError, canonical_json

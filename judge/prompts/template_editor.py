@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from generation.database import readable_refusals
-from judge.prompt_template import PromptTemplate
+from judge.prompts.prompt_template import PromptTemplate
 from rubrics import InputError
 
 

@@ -67,8 +67,8 @@ def new(
 ) -> None:
     """Write a new template, NAME@1."""
     from judge.calibration.authoring import Change, new_template, starting_point
-    from judge.template_editor import new_text
-    from judge.template_text import written_text
+    from judge.prompts.template_editor import new_text
+    from judge.prompts.template_text import written_text
 
     start = starting_point(study, name, base)
     base = base if file else start.label  # a file alone comes from no other template
@@ -90,8 +90,8 @@ def edit(
 ) -> None:
     """Change the newest version of NAME, in the next version once a judge has run with it."""
     from judge.calibration.authoring import Change, edit_template, editing_point
-    from judge.template_editor import new_text
-    from judge.template_text import written_text
+    from judge.prompts.template_editor import new_text
+    from judge.prompts.template_text import written_text
 
     start = editing_point(study, name)
     with new_text(file, start) as text:
@@ -104,9 +104,9 @@ def edit(
 @study_option
 def list_templates(study: Study, as_json: bool) -> None:
     """Every version: its hash, how many judges read it, when it was written and what changed."""
+    from judge.prompts.template_store import TemplateStore
+    from judge.prompts.template_text import templates_text
     from judge.store import open_pipeline
-    from judge.template_store import TemplateStore
-    from judge.template_text import templates_text
 
     with open_pipeline(study.pipeline) as database:
         stored = TemplateStore(database).templates()
@@ -123,9 +123,9 @@ def list_templates(study: Study, as_json: bool) -> None:
 @study_option
 def show(study: Study, reference: str, rubric: str | None, source: bool) -> None:
     """Print the judge prompt that a template makes; the size and what is next go to stderr."""
-    from judge.prompt import render_prompt
-    from judge.template_store import read_template
-    from judge.template_text import next_text
+    from judge.prompts.prompt import render_prompt
+    from judge.prompts.template_store import read_template
+    from judge.prompts.template_text import next_text
 
     template = read_template(study, reference)
     under = template.rubric(rubric)
@@ -143,9 +143,9 @@ def show(study: Study, reference: str, rubric: str | None, source: bool) -> None
 @study_option
 def diff(study: Study, old: str, new: str, rubric: str | None) -> None:
     """What differs from one template to another, as a unified diff."""
-    from judge.template_diff import diff_templates
-    from judge.template_store import read_template
-    from judge.template_text import next_text
+    from judge.prompts.template_diff import diff_templates
+    from judge.prompts.template_store import read_template
+    from judge.prompts.template_text import next_text
     from rubrics import load_rubric
 
     before, after = read_template(study, old), read_template(study, new)
@@ -160,7 +160,7 @@ def diff(study: Study, old: str, new: str, rubric: str | None) -> None:
 def _print_text(text: str) -> None:
     """Exactly as it is to a file or pipe; on a terminal, nothing in it can act."""
     if sys.stdout.isatty():
-        from judge.calibration.plain_text import visible
+        from judge.plain_text import visible
 
         text = visible(text)
     click.echo(text, nl=False)

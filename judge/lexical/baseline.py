@@ -6,10 +6,10 @@ a continuation without a tell-tale opening is beyond it.
 """
 
 from generation.item import Item
-from judge import cues
-from judge.evidence import CHARACTER_NGRAMS, WORD_NGRAMS, Evidence, gather_evidence
 from judge.judgment import Judgment, valid_judgment
-from judge.readable import Readable, read_turn
+from judge.lexical import cues
+from judge.lexical.evidence import CHARACTER_NGRAMS, WORD_NGRAMS, Evidence, gather_evidence
+from judge.lexical.readable import Readable, read_turn
 from rubrics import Rubric
 
 VERSION = 1  # raise it with every change of a rule or cue: it is another judge then

@@ -7,7 +7,7 @@ from sqlite_utils import Database
 
 from generation.store import TurnStore
 from judge.judge import Judge
-from judge.outcomes import Outcomes, outcomes_of
+from judge.runs.outcomes import Outcomes, outcomes_of
 from judge.store import JudgmentStore
 
 

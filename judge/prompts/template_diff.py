@@ -3,8 +3,8 @@
 import difflib
 import json
 
-from judge.prompt import render_prompt
-from judge.prompt_template import PromptTemplate
+from judge.prompts.prompt import render_prompt
+from judge.prompts.prompt_template import PromptTemplate
 from rubrics import Rubric
 
 

@@ -11,15 +11,15 @@ from sqlite_utils import Database
 
 from generation.store import TurnStore
 from generation.study import Study
-from judge.anchor_check import check_anchors
 from judge.calibration.leak import refuse_leak
 from judge.config import JudgeConfig
 from judge.instrument import Budget, Instrument, choose_instrument
 from judge.judge import Judge
-from judge.ledger import StudyLedger
-from judge.outcomes import count_outcomes
-from judge.prompt_template import PACKAGED_NAME
-from judge.run_lock import run_lock
+from judge.prompts.prompt_template import PACKAGED_NAME
+from judge.runs.anchor_check import check_anchors
+from judge.runs.ledger import StudyLedger
+from judge.runs.outcomes import count_outcomes
+from judge.runs.run_lock import run_lock
 from judge.store import JudgmentStore, open_study
 from rubrics import InputError, Rubric
 

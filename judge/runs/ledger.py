@@ -9,10 +9,10 @@ from sqlite_utils import Database
 from generation.clock import now
 from generation.database import readable_refusals
 from generation.store import item_from
-from judge.ask import Ask
 from judge.judge import Judge
-from judge.prompt import JudgePrompt
+from judge.prompts.prompt import JudgePrompt
 from judge.reply import Reply
+from judge.runs.ask import Ask
 from judge.server.parameters import Parameters
 from judge.store import JudgmentStore
 from rubrics import canonical_json

@@ -76,7 +76,7 @@ class PromptTemplate:
 PACKAGED = PromptTemplate(
     PACKAGED_NAME,
     None,
-    (resources.files("judge") / "prompts" / f"{PACKAGED_NAME}.md").read_text(encoding="utf-8"),
+    (resources.files("judge.prompts") / f"{PACKAGED_NAME}.md").read_text(encoding="utf-8"),
     note="comes with followupeval",
 )
 

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from annotator.verbatim import is_invisible
-from judge.calibration.plural import counted
+from judge.plural import counted
 
 WIDTH = 100  # columns, on a terminal or piped, so that a saved report reads the same
 TEXT_LIMIT = 600  # characters shown of a text; a disagreement is understood from its beginning

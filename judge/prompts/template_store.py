@@ -8,8 +8,8 @@ from sqlite_utils import Database
 from generation.clock import now
 from generation.study import Study
 from judge.judge import LEXICAL
-from judge.prompt import render_prompt
-from judge.prompt_template import (
+from judge.prompts.prompt import render_prompt
+from judge.prompts.prompt_template import (
     PACKAGED,
     PACKAGED_NAME,
     PromptTemplate,

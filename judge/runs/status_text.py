@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from generation.study import Study
-from judge.calibration.plain_text import cells, new_table, rendered, wrapped
-from judge.calibration.plural import counted
-from judge.status import JudgeStatus, Status
+from judge.plain_text import cells, new_table, rendered, wrapped
+from judge.plural import counted
+from judge.runs.status import JudgeStatus, Status
 from rubrics import short
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from generation.item import Item
-from judge.prompt_template import PACKAGED, PromptTemplate, Shot
-from judge.sandbox import names_used, render_template
+from judge.prompts.prompt_template import PACKAGED, PromptTemplate, Shot
+from judge.prompts.sandbox import names_used, render_template
 from rubrics import Category, Example, InputError, Rubric, fingerprint
 
 ITEM_MARK = "<!-- The item follows. All above is the same for every item. -->"

@@ -1,0 +1,1 @@
+"""The embedded baseline: labels by rules, without a model and without a prompt."""

@@ -1,0 +1,1 @@
+"""The judge prompt: a template × a rubric, and the versions of templates."""
