@@ -1,29 +1,22 @@
 """A judge model at work: agree with its server on the parameters, then ask for every verdict."""
 
 import asyncio
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from judge.judge import Judge
-from judge.judgment import invalid_judgment
 from judge.prompts.prompt import JudgePrompt, judge_messages
-from judge.reply import Reply, read_reply
 from judge.runs.ask import Ask, Ledger
+from judge.runs.shift import Shift
 from judge.server.client import Client
 from judge.server.endpoint import Endpoint
-from judge.server.errors import Refused, ServerError, Unreachable
-from judge.server.limits import Account, CostReached, Limits
-from judge.server.parameters import Parameters, changes
-from judge.server.patience import GivenUp, Patience
-from judge.server.usage import estimated_usage
-from judge.verdict import kept_form, storable, verdict_schema
-from rubrics import InputError, Rubric
+from judge.server.limits import Limits
+from judge.server.parameters import Parameters
+from judge.verdict import verdict_schema
+from rubrics import Rubric
 
 DEFAULT_CONCURRENCY = 8  # requests in flight
-MOST_FAULTS = 8  # items refused for what they hold before any is answered: it is not the items
-SYNC_SECONDS = 0.5  # between two moments at which everything kept is on the disk
 
 
 @dataclass(frozen=True)
@@ -69,182 +62,11 @@ class ChatJudge:
 
         Raises InputError.
         """
-        return await _Shift(self, client, ledger).agree()
+        return await Shift(self, client, ledger).agree()
 
     async def _label(self, ledger: Ledger) -> Judge:
         async with Client(self.endpoint, self.concurrency) as client:
-            shift = _Shift(self, client, ledger)
+            shift = Shift(self, client, ledger)
             agreed = await shift.agree()
             await shift.work(agreed, ledger.waiting(agreed.judge))
         return agreed.judge
-
-
-class _Shift:
-    """One judge's run: what its requests share."""
-
-    def __init__(self, wanted: ChatJudge, client: Client, ledger: Ledger) -> None:
-        self._wanted = wanted
-        self._client = client
-        self._ledger = ledger
-        self._patience = Patience(self._waits)
-        self._account = Account(wanted.limits)
-
-    async def agree(self) -> ChatJudge:
-        wanted = self._wanted
-        server = wanted.endpoint.shown_url
-        chat = wanted
-        if known := self._ledger.agreed(wanted.model, wanted.parameters, server):
-            chat = self._taking(known, chat)
-        faults: dict[Ask, Reply] = {}  # refused for what they hold: that tells nothing of the rest
-        while lesser := await self._lesser(chat, faults):
-            chat = self._taking(lesser, chat)
-        for ask, reply in faults.items():
-            self._keep(chat, ask, reply)
-        return chat
-
-    def _waits(self, error: ServerError, seconds: float, attempt: int) -> None:
-        what = error.line(self._wanted.endpoint, self._wanted.model).partition(";")[0]
-        self._ledger.notice(f"waiting {seconds:.0f} s after attempt {attempt}: {what}")
-
-    def _taking(self, parameters: Parameters, chat: ChatJudge) -> ChatJudge:
-        """The judge with other parameters, which is told before anything is paid for."""
-        for change in changes(chat.parameters.values, parameters.values):
-            self._ledger.notice(
-                f"warning: the server of {chat.model} takes less than was asked: {change}"
-            )
-        return replace(chat, parameters=parameters)
-
-    async def _lesser(self, chat: ChatJudge, faults: dict[Ask, Reply]) -> Parameters | None:
-        """What the server leaves of the judge's parameters; None where it takes them all."""
-        wanted, ledger = self._wanted, self._ledger
-        for ask in ledger.waiting(chat.judge):
-            if ask in faults:
-                continue
-            if len(faults) == MOST_FAULTS:
-                kinds = ", ".join(sorted({str(r.judgment.invalid_reason) for r in faults.values()}))
-                raise InputError(
-                    f"{wanted.endpoint.shown_url} refused the first {MOST_FAULTS} items one after "
-                    f"the other ({kinds}); give {wanted.model} a longer context or lower "
-                    "--max-tokens; none of it is kept"
-                )
-            try:
-                reply = await self._answer(chat, ask)
-            except Refused as refused:
-                if fault := self._fault(chat, refused):
-                    faults[ask] = fault
-                    continue
-                lesser = chat.parameters.without(refused)
-                if lesser is None:
-                    raise self._stop(refused) from None
-                return lesser
-            except (ServerError, CostReached) as error:
-                raise self._stop(error) from None
-            self._keep(chat, ask, reply)
-            server = wanted.endpoint.shown_url
-            ledger.agree(wanted.model, wanted.parameters, server, chat.parameters)
-            break
-        return None
-
-    async def work(self, chat: ChatJudge, asks: Iterator[Ask]) -> None:
-        """Ask for all these verdicts, `concurrency` at a time, and keep each as it arrives."""
-        failures: list[Exception] = []
-
-        async def worker() -> None:
-            while not failures:
-                try:
-                    if (ask := next(asks, None)) is None:
-                        return
-                    self._keep(chat, ask, await self._reply(chat, ask))
-                except GivenUp:
-                    return
-                except Exception as error:  # raised below, when the others are done
-                    failures.append(error)
-                    self._patience.give_up()
-
-        async def workers() -> None:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(chat.concurrency):
-                    group.create_task(worker())
-
-        async def sync() -> None:
-            while not failures:
-                await asyncio.sleep(SYNC_SECONDS)
-                try:
-                    self._ledger.sync()
-                except Exception as error:
-                    failures.append(error)
-                    self._patience.give_up()
-
-        syncing = asyncio.create_task(sync())
-        try:
-            await workers()
-        finally:
-            syncing.cancel()
-        if failures:
-            expected = (InputError, ServerError, CostReached)
-            defects = [error for error in failures if not isinstance(error, expected)]
-            raise defects[0] if defects else self._stop(failures[0])
-
-    def _keep(self, chat: ChatJudge, ask: Ask, reply: Reply) -> None:
-        self._ledger.keep(chat.judge, ask, reply)
-
-    async def _reply(self, chat: ChatJudge, ask: Ask) -> Reply:
-        """The reply to keep. Raises ServerError, CostReached and GivenUp."""
-        try:
-            return await self._answer(chat, ask)
-        except Refused as refused:
-            fault = self._fault(chat, refused)
-            if fault is None:
-                raise
-            return fault
-
-    async def _answer(self, chat: ChatJudge, ask: Ask) -> Reply:
-        body = chat.request(ask)
-        estimate = estimated_usage(body["messages"], chat.parameters.max_tokens)
-
-        async def attempt() -> dict[str, Any]:
-            if self._account.paced:
-                await self._patience.unless_given_up(self._account.admit(estimate))
-            try:
-                return await self._client.complete(body)
-            except Unreachable as error:
-                if error.sent:
-                    self._account.lose(estimate)
-                raise
-
-        reserved = await self._account.reserve(estimate)
-        try:
-            completion = await self._patience.ask(attempt)
-        except BaseException:
-            self._account.cancel(reserved)
-            raise
-        reply = read_reply(completion, chat.rubric)
-        self._account.settle(reserved, estimate, reply.usage)
-        return self._kept(chat, reply)
-
-    def _fault(self, chat: ChatJudge, refused: Refused) -> Reply | None:
-        """The outcome of an item that is refused for what it holds."""
-        if refused.item_fault is None:
-            return None
-        judgment = invalid_judgment(refused.item_fault, raw=storable(refused.said))
-        return self._kept(chat, Reply(judgment))
-
-    def _kept(self, chat: ChatJudge, reply: Reply) -> Reply:
-        """The reply as it is kept: without the key, and of a bounded length."""
-        judgment = kept_form(reply.judgment, chat.endpoint.without_key)
-        return replace(reply, judgment=judgment)
-
-    def _stop(self, error: Exception) -> Exception:
-        """The error as one line that ends the run."""
-        wanted = self._wanted
-        if isinstance(error, ServerError):
-            line = error.line(wanted.endpoint, wanted.model)
-            again = ", run the command again" if error.transient else ""
-            return InputError(f"{line}; verdicts so far are kept{again}")
-        if isinstance(error, CostReached):
-            return InputError(
-                f"stopped before --max-cost {wanted.limits.max_cost:g}: ${self._account.spent:.4f} "
-                "spent by this command, and the next verdict may cost more than is left; verdicts "
-                "so far are kept, run the command again to spend as much again"
-            )
-        return error

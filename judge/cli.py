@@ -9,7 +9,7 @@ import click
 from generation.command import Verb, one_line, study_option
 from generation.study import Study
 from judge.batch.cli import batch
-from judge.options import model_options, one_config, pace_options
+from judge.options import FiniteRange, model_options, one_config, pace_options
 from judge.prompts.cli import prompt
 
 DRIFTED = 3  # the agreement that was calibrated no longer holds
@@ -42,7 +42,7 @@ def judge() -> None:
 )
 @click.option(
     "--max-cost",
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteRange(0, min_open=True),
     help="Dollars; stop before more is spent.",
 )
 @click.option("--prices", type=FILE, metavar="FILE", help="What tokens cost: a TOML file by model.")

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from generation.study import Study
 from judge.chat_judge import DEFAULT_CONCURRENCY, ChatJudge
-from judge.config import JudgeConfig
+from judge.config import JudgeConfig, checked_model
 from judge.exported import MANIFEST, Export, load_export
 from judge.judge import LEXICAL, Judge
 from judge.lexical.baseline import judge_lexically, lexical_parameters
@@ -176,6 +176,7 @@ def _chat(
     config: JudgeConfig,
     budget: Budget,
 ) -> ChatJudge:
+    checked_model(model)
     if model == LEXICAL:
         raise InputError(
             f"{LEXICAL!r} is the embedded baseline; run it with: judge --judge lexical"

@@ -1,14 +1,15 @@
 """judges.toml: several judges, run one after the other over the same items."""
 
-import tomllib
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from generation.database import readable_refusals
 from judge.config import JudgeConfig, checked
 from judge.judge import LEXICAL
+from judge.toml_file import read_toml, shortened
 from rubrics import InputError
+
+_EXPECTED = '[[judge]] tables with model = "NAME"'
 
 
 def read_judges(path: Path) -> tuple[JudgeConfig, ...]:
@@ -19,17 +20,12 @@ def read_judges(path: Path) -> tuple[JudgeConfig, ...]:
 
     Raises InputError that names the file, the judge and the entry that is wrong.
     """
-    with readable_refusals(path):
-        content = path.read_bytes()
-    try:
-        document = tomllib.loads(content.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is no TOML: {error}") from error
+    document = read_toml(path, _EXPECTED)
     tables = document.get("judge")
     others = [name for name in document if name != "judge"]
     if others or not isinstance(tables, list) or not tables:
         found = ", ".join(others) or "no [[judge]]"
-        raise InputError(f'{path}: found {found}; expected [[judge]] tables with model = "NAME"')
+        raise InputError(f"{path}: found {shortened(found)}; expected {_EXPECTED}")
     return tuple(_config(table, f"{path}, judge {n}") for n, table in enumerate(tables, 1))
 
 
@@ -43,7 +39,7 @@ def _config(table: Any, where: str) -> JudgeConfig:
             "key" in name for name in unknown
         )
         raise InputError(
-            f"{where}: unknown {', '.join(unknown)}; expected {', '.join(known)}{hint}"
+            f"{where}: unknown {shortened(', '.join(unknown))}; expected {', '.join(known)}{hint}"
         )
     if not table:
         raise InputError(f'{where}: found an empty table; expected model = "NAME"')

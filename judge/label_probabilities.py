@@ -74,7 +74,7 @@ def _tokens(logprobs: Any) -> list[_Token] | None:
             chosen = _probability(entry)
             tokens.append(_Token(_text(entry), chosen, {**others, _text(entry): chosen}))
         return tokens
-    except (KeyError, TypeError, ValueError, AttributeError):  # not of the promised shape
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):  # of another shape
         return None
 
 

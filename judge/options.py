@@ -2,11 +2,33 @@
 
 from collections.abc import Callable
 from dataclasses import fields
+from math import isfinite
 from typing import Any
 
 import click
 
-from judge.config import EFFORTS, MAX_CONCURRENCY, MAX_RUNS, JudgeConfig
+from judge.config import (
+    EFFORTS,
+    MAX_CONCURRENCY,
+    MAX_REQUESTS_PER_MINUTE,
+    MAX_RUNS,
+    MAX_TEMPERATURE,
+    MAX_TOKENS,
+    MAX_TOKENS_PER_MINUTE,
+    JudgeConfig,
+)
+
+
+class FiniteRange(click.FloatRange):
+    """A number in a range; nan, which no range leaves out, and inf are none."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number = super().convert(value, param, ctx)
+        if not isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
 
 
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -26,7 +48,7 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option(
             "--temperature",
-            type=click.FloatRange(0, 2),
+            type=FiniteRange(0, MAX_TEMPERATURE),
             help="Of the judge  [default: 0, where the model takes one]",
         ),
         click.option(
@@ -34,7 +56,7 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option(
             "--max-tokens",
-            type=click.IntRange(1),
+            type=click.IntRange(1, MAX_TOKENS),
             help="Tokens of one verdict, reasoning included  [default: 1024]",
         ),
         click.option(
@@ -53,10 +75,14 @@ def pace_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.IntRange(1, MAX_CONCURRENCY),
             help="Requests in flight  [default: 8]",
         ),
-        click.option("--requests-per-minute", type=click.IntRange(1), help="At most so many."),
+        click.option(
+            "--requests-per-minute",
+            type=click.IntRange(1, MAX_REQUESTS_PER_MINUTE),
+            help="At most so many.",
+        ),
         click.option(
             "--tokens-per-minute",
-            type=click.IntRange(1),
+            type=click.IntRange(1, MAX_TOKENS_PER_MINUTE),
             help="At most so many, by an estimate: a token is 4 bytes, an answer --max-tokens.",
         ),
     )

@@ -1,5 +1,6 @@
 """A judge model's reply to one request, online or from a batch: the judgment and what it took."""
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,17 @@ class Reply:
     judgment: Judgment
     usage: Usage | None = None
     label_probabilities: dict[str, float] | None = None
+
+
+def _text(content: Any) -> str:
+    """A message's text, whole or in parts; whatever else it is, as JSON, which is no verdict."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if isinstance(content, list) and all(isinstance(part, dict) for part in content):
+        texts = [part.get("text") for part in content if part.get("type") == "text"]
+        if texts and all(isinstance(text, str) for text in texts):
+            return "".join(texts)
+    return f"not text: {json.dumps(content)}".replace("{", "(").replace("}", ")")
 
 
 def is_completion(body: Any) -> bool:
@@ -38,9 +50,8 @@ def read_reply(completion: dict[str, Any], rubric: Rubric) -> Reply:
     )
     probabilities = None
     if judgment.valid and choice.get("logprobs"):
-        probabilities = label_probabilities(
-            choice["logprobs"], choice["message"]["content"], rubric
-        )
+        content = _text(choice["message"]["content"])
+        probabilities = label_probabilities(choice["logprobs"], content, rubric)
     return Reply(judgment, read_usage(completion.get("usage")), probabilities)
 
 
@@ -48,7 +59,7 @@ def _judgment(choice: dict[str, Any], rubric: Rubric) -> Judgment:
     message = choice.get("message")
     message = message if isinstance(message, dict) else {}
     content, refusal = message.get("content"), message.get("refusal")
-    raw = storable(content) if isinstance(content, str) else ""
+    raw = storable(_text(content))
     if refusal:
         said = storable(refusal) if isinstance(refusal, str) else raw
         return invalid_judgment("refusal", raw=said)

@@ -20,6 +20,7 @@ from rubrics import Rubric
 
 KEYS = ("rationale", "label", "sigma")
 MAX_KEPT = 20_000  # characters of a reply; a whole verdict has a few hundred
+MAX_READ = 1_000_000  # characters: a longer reply is none, and is not searched for one
 MAX_REASON = 300  # characters
 MAX_MISREAD = 1_000_000  # characters read in vain for an object's end, see _json_objects
 MISREAD_COST = 200  # characters that one vain start counts for at least
@@ -57,11 +58,14 @@ def parse_verdict(raw: str, rubric: Rubric) -> Judgment:
     raw = storable(raw)
     if not raw.strip():
         return invalid_judgment("empty reply", raw=raw)
-    objects, rest = _json_objects(raw)
+    if len(raw) > MAX_READ:
+        return invalid_judgment("longer than any verdict", raw=raw)
+    objects, around = _json_objects(raw)
     if not objects:
         return invalid_judgment("no JSON object", raw=raw)
-    if "{" in rest:
-        return invalid_judgment("unreadable text in braces after the last JSON object", raw=raw)
+    # An object inside another that cannot be read may be a quotation, such as of a planted verdict.
+    if "{" in around[-1] or any(text.count("{") != text.count("}") for text in around):
+        return invalid_judgment("unreadable text in braces around a JSON object", raw=raw)
     verdicts = [found for found in objects if "label" in found]
     if not verdicts:
         return invalid_judgment("no label in the JSON object", raw=raw)
@@ -130,17 +134,17 @@ def _fault(verdict: _Object, rubric: Rubric) -> str | None:
     return None
 
 
-def _json_objects(raw: str) -> tuple[list[_Object], str]:
-    """All outermost JSON objects in the text in order, and the text after the last one.
+def _json_objects(raw: str) -> tuple[list[_Object], list[str]]:
+    """All JSON objects in the text in order, and the text before, between and after them.
 
     Where a brace opens no object, the next one may, inside what was read already. The judge's
     own words may hold many such braces; reading is given up where it would take seconds.
     """
     decoder = json.JSONDecoder(object_pairs_hook=_object)
-    objects, end, start, misread = [], 0, raw.find("{"), 0
+    objects, around, end, start, misread = [], [], 0, raw.find("{"), 0
     while start >= 0 and misread < MAX_MISREAD:
         try:
-            found, end = decoder.raw_decode(raw, start)
+            found, found_end = decoder.raw_decode(raw, start)
         except json.JSONDecodeError as error:
             misread += error.pos - start + MISREAD_COST
             start = raw.find("{", start + 1)
@@ -148,8 +152,10 @@ def _json_objects(raw: str) -> tuple[list[_Object], str]:
             break
         else:
             objects.append(found)
+            around.append(raw[end:start])
+            end = found_end
             start = raw.find("{", end)
-    return objects, raw[end:]
+    return objects, [*around, raw[end:]]
 
 
 def _object(pairs: list[tuple[str, Any]]) -> _Object:

@@ -102,7 +102,7 @@ def collect(study: Study, base_url: str | None, as_json: bool) -> int:
             _print({name: [one.as_dict() for one in found] for name, found in both.items()})
     if not as_json:
         _print(report.after_collect(collected, left, study, options))
-    return _faults(left)
+    return _faults(left, found_here=bool(collected))
 
 
 @batch.command()
@@ -170,10 +170,10 @@ def _print(found: dict[str, Any] | list[Any] | Iterator[str]) -> None:
     click.echo(json.dumps(found, indent=2) if as_json else "\n".join(found))
 
 
-def _faults(statuses: Iterable[Any]) -> int:
+def _faults(statuses: Iterable[Any], found_here: bool = False) -> int:
     statuses = list(statuses)
     faults = [one.fault for one in statuses if one.fault]
-    if statuses and all(one.foreign for one in statuses):
+    if statuses and not found_here and all(one.foreign for one in statuses):
         faults.append(
             f"no open batch is at this server; give --base-url {statuses[0].batch.server}"
         )

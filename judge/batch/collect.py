@@ -9,6 +9,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from generation.study import Study
+from judge.batch.leftovers import give_up
 from judge.batch.lines import read_result
 from judge.batch.record import Record
 from judge.batch.server import BatchServer, Unknown, batch_server
@@ -50,7 +51,9 @@ def collect(
     """Store the verdicts of every batch that has ended and close it; returns those still open.
 
     Verdicts are stored one by one and the batch is closed after its last one, so that a collect
-    that was cut off is simply made again. Raises InputError when the server cannot be asked.
+    that was cut off is simply made again. So is one whose files lack results that the server
+    counts, or are no results at all: that batch stays open, with a fault. Raises InputError when
+    the server cannot be asked.
     """
 
     async def all_of_them() -> list[BatchStatus]:
@@ -61,9 +64,14 @@ def collect(
                     left.append(found)
                     continue
                 try:
-                    told(await _collected(database, server, found.batch, found.record))
+                    done = await _collected(study, database, server, found.batch, found.record)
                 except Unknown as unknown:
                     left.append(lost(study, found.batch, server, unknown))
+                    continue
+                if isinstance(done, Collected):
+                    told(done)
+                else:
+                    left.append(done)
         return left
 
     with open_study(study) as database:
@@ -89,8 +97,8 @@ def forget(study: Study, batch_id: str) -> int:
 
 
 async def _collected(
-    database: Database, server: BatchServer, batch: Batch, record: Record
-) -> Collected:
+    study: Study, database: Database, server: BatchServer, batch: Batch, record: Record
+) -> Collected | BatchStatus:
     store, judges = BatchStore(database), JudgmentStore(database)
     prompt = judges.prompt(judges.judge(batch.judge_id).prompt_hash)
     rubric = parse_rubric(prompt.rubric_text, source=f"rubric {prompt.rubric_version}")
@@ -102,5 +110,26 @@ async def _collected(
             for line in file:
                 if line.strip():
                     collector.add(read_result(line, rubric, server.endpoint.without_key))
+    tally = collector.tally()
+    if lacking := _lacking(record, tally):
+        fault = (
+            f"{batch.batch_id} stays open, as {lacking}; what they held is stored: collect again, "
+            f"or {give_up(study, batch)}"
+        )
+        return BatchStatus(batch, record, fault=fault)
     waiting = store.close(batch.batch_id, record.status)
-    return Collected(batch, rubric.version, collector.tally(), waiting, record.errors)
+    return Collected(batch, rubric.version, tally, waiting, record.errors)
+
+
+def _lacking(record: Record, tally: Tally) -> str | None:
+    """What its files lack, by what the server says itself; closing it would pay for that again.
+
+    A batch that failed its validation was never run, so that its failed requests need no lines.
+    """
+    failed = 0 if record.status == "failed" else record.failed or 0
+    counted, found = (record.completed or 0) + failed, tally.recognised
+    if counted > found:
+        return f"its server counts {counted} results and its files hold {found}"
+    if record.status == "completed" and not found:
+        return "its server says completed and its files hold no result"
+    return None

@@ -107,7 +107,7 @@ def read_result(raw: bytes, rubric: Rubric, without_key: WithoutKey) -> Result |
         return None
     custom_id, response = line["custom_id"], line.get("response")
     response = response if isinstance(response, dict) else {}
-    status, body = response.get("status_code", 200), response.get("body")
+    status, body = _status(response.get("status_code", 200)), response.get("body")
     if status == 200 and is_completion(body):
         fault = body["choices"] and hidden_error(body["choices"][0])
         if not fault:
@@ -147,6 +147,12 @@ def _error(error: Any, body: Any) -> Any:
         if isinstance(found, dict) and found.get("error"):
             return found["error"]
     return error
+
+
+def _status(found: Any) -> Any:
+    """A status code; some runners write it as text."""
+    is_text = isinstance(found, str) and len(found) == 3 and found.isascii() and found.isdigit()
+    return int(found) if is_text else found
 
 
 def _refused(status: Any, error: Any, without_key: WithoutKey) -> Refused:

@@ -9,6 +9,7 @@ from judge.server.errors import OddAnswer
 
 TOKEN = "followupeval"  # the name in a batch's metadata that our token has
 ENDED = frozenset({"completed", "expired", "cancelled", "failed"})
+MAX_ID = 200  # characters
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Record:
 
 
 def read_record(found: Any, without_key: WithoutKey) -> Record:
-    """Raises OddAnswer for what is no record of a batch."""
+    """Raises OddAnswer for what is no record of a batch, or names what cannot be named again."""
     if not isinstance(found, dict):
         raise OddAnswer
     batch_id, status = found.get("id"), found.get("status")
@@ -39,22 +40,36 @@ def read_record(found: Any, without_key: WithoutKey) -> Record:
         raise OddAnswer
     counts = _object(found.get("request_counts"))
     files = (found.get("output_file_id"), found.get("error_file_id"))
+    files = tuple(dict.fromkeys(name for name in files if name and isinstance(name, str)))
+    if not all(_is_id(name, without_key) for name in (batch_id, *files)):
+        raise OddAnswer
     errors = _object(found.get("errors")).get("data")
     created_at = found.get("created_at")
-    token = _object(found.get("metadata")).get(TOKEN)
     return Record(
         batch_id=batch_id,
         status=said(status, without_key),
         total=_count(counts.get("total")),
         completed=_count(counts.get("completed")),
         failed=_count(counts.get("failed")),
-        files=tuple(dict.fromkeys(name for name in files if name and isinstance(name, str))),
+        files=files,
         errors=tuple(
             _error(error, without_key) for error in (errors if isinstance(errors, list) else ())
         ),
-        token=token if isinstance(token, str) else None,
+        token=token_of(found),
         created_at=created_at if type(created_at) in (int, float) else None,
     )
+
+
+def token_of(found: Any) -> str | None:
+    """The token that a batch was started with, in whatever a server lists."""
+    token = _object(_object(found).get("metadata")).get(TOKEN)
+    return token if isinstance(token, str) else None
+
+
+def _is_id(name: str, without_key: WithoutKey) -> bool:
+    """Whether it can be stored, shown and typed; a server might repeat the key."""
+    plain = len(name) <= MAX_ID and name.isascii() and name.isprintable()
+    return plain and without_key(name) == name
 
 
 def _error(error: Any, without_key: WithoutKey) -> str:

@@ -1,9 +1,10 @@
-"""What the batch commands say, as plain text."""
+"""What the batch commands say, as plain text that cannot act on a terminal."""
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 from generation.command import one_line
 from generation.study import Study
@@ -18,6 +19,18 @@ from judge.plural import counted
 from judge.runs.run import Say
 from judge.server.endpoint import Endpoint
 
+P = ParamSpec("P")
+
+
+def _one_line_each(lines: Callable[P, Iterator[str]]) -> Callable[P, Iterator[str]]:
+    """Whatever names they quote, each is one line."""
+
+    @wraps(lines)
+    def shown(*args: P.args, **kwargs: P.kwargs) -> Iterator[str]:
+        return map(one_line, lines(*args, **kwargs))
+
+    return shown
+
 
 def submitted_line(batch: Submitted) -> str:
     return (
@@ -25,6 +38,7 @@ def submitted_line(batch: Submitted) -> str:
     )
 
 
+@_one_line_each
 def submission_lines(done: Submission, options: str) -> Iterator[str]:
     """What follows after the batches themselves."""
     if done.online:
@@ -38,6 +52,7 @@ def submission_lines(done: Submission, options: str) -> Iterator[str]:
         yield f"nothing is waiting for {done.model}"
 
 
+@_one_line_each
 def status_lines(statuses: Iterable[BatchStatus], options: str) -> Iterator[str]:
     statuses = list(statuses)
     for one in statuses:
@@ -51,10 +66,10 @@ def status_lines(statuses: Iterable[BatchStatus], options: str) -> Iterator[str]
         yield f"next: judge batch status --wait{options}"
 
 
+@_one_line_each
 def collected_lines(done: Collected) -> Iterator[str]:
     yield (
-        f"{one_line(done.batch.batch_id)}  {done.batch.model}  {done.batch.status}: "
-        f"{done.tally.asked} asked"
+        f"{done.batch.batch_id}  {done.batch.model}  {done.batch.status}: {done.tally.asked} asked"
     )
     yield from _tally_lines(done.tally)
     if done.tally.missing:
@@ -64,6 +79,7 @@ def collected_lines(done: Collected) -> Iterator[str]:
     yield f"  waiting again: {done.waiting}"
 
 
+@_one_line_each
 def after_collect(
     collected: list[Collected], left: list[BatchStatus], study: Study, options: str
 ) -> Iterator[str]:
@@ -88,6 +104,7 @@ def forgotten_line(batch_id: str, waiting: int) -> str:
     )
 
 
+@_one_line_each
 def written_lines(done: Written, path: Path, options: str) -> Iterator[str]:
     if not done.requests:
         yield f"nothing is waiting for {done.model}; no file was written"
@@ -99,6 +116,7 @@ def written_lines(done: Written, path: Path, options: str) -> Iterator[str]:
     yield f"then: judge batch read ANSWERS.jsonl{options}"
 
 
+@_one_line_each
 def read_lines(done: Read, path: Path, study: Study) -> Iterator[str]:
     yield f"{path}: answers of {done.model}"
     yield from _tally_lines(done.tally)
@@ -160,8 +178,8 @@ def _status_line(one: BatchStatus) -> str:
     if one.foreign:
         what = f"of {batch.server}, left alone: give its --base-url"
     elif one.fault and batch.status == SUBMITTING:
-        what = "cut off while submitting; its server cannot tell whether it has it"
-    elif one.fault:
+        what = "cut off while submitting, and not settled yet"
+    elif one.fault and record is None:
         what = "unknown to its server"
     elif record is None:
         what = f"{batch.status}, or cut off while it was: look again in a minute"
@@ -169,7 +187,8 @@ def _status_line(one: BatchStatus) -> str:
         total = batch.asked if record.total is None else record.total
         answered = [] if record.completed is None else [f"{record.completed} of {total} answered"]
         failed = [f"{record.failed} failed"] if record.failed else []
-        what = ", ".join([record.status, *answered, *failed])
+        lacking = ["not all of it in its files"] if one.fault else []
+        what = ", ".join([record.status, *answered, *failed, *lacking])
     when = batch.submitted_at[:16].replace("T", " ")
     requests = counted(batch.asked, "request")
     return one_line(f"{batch.batch_id}  {batch.model}  {requests} of {when}  {what}")

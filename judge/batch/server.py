@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import BinaryIO, TypeVar
 
-from judge.batch.record import TOKEN, Record, read_record
+from judge.batch.record import TOKEN, Record, read_record, token_of
 from judge.server.client import Client
 from judge.server.endpoint import Endpoint
 from judge.server.errors import OddAnswer, Refused, ServerError
@@ -13,6 +13,7 @@ from rubrics import InputError
 
 NO_SUCH_SERVICE = (404, 405, 501)
 MAYBE_ACCEPTED = (408, 409)  # and every 5xx: the server may have done what it was asked to
+MAX_PAGES = 1000  # of a list
 
 T = TypeVar("T")
 
@@ -77,10 +78,12 @@ class BatchServer:
     async def with_token(self, token: str, *, since: float) -> Record | None:
         """The batch that was started with this token, if any was after the time `since`.
 
-        Raises Unknown where the server lists no batches.
+        Raises Unknown where the server lists no batches, lists them in a circle or without end,
+        or lists this one under an id that is none.
         """
         after: str | None = None
-        while True:
+        seen: set[str] = set()
+        for _page in range(MAX_PAGES):
             # `after` is bound now, since the lambda may run after it has changed.
             page = await self._asked(
                 lambda after=after: self.client.batches(after),
@@ -94,10 +97,19 @@ class BatchServer:
                     last = read_record(one, self.endpoint.without_key)
                     if last.token == token:
                         return last
+                if token_of(one) == token:
+                    raise Unknown(f"{self.url} has this batch, but names no id that can be used")
             older = last and last.created_at is not None and last.created_at < since
-            if last is None or older or not page.get("has_more") or last.batch_id == after:
+            if last is None or older or not page.get("has_more"):
                 return None
             after = last.batch_id
+            if after in seen:
+                break
+            seen.add(after)
+        raise Unknown(
+            f"{self.url} lists batches without end, so that nobody can tell whether it accepted "
+            "this one"
+        )
 
     async def download(self, file_id: str, into: BinaryIO) -> None:
         """Write a file's bytes to `into`, which holds nothing else. Raises Unknown."""
@@ -132,6 +144,11 @@ class BatchServer:
         return self._line(error)
 
     def _line(self, error: ServerError) -> str:
+        if isinstance(error, OddAnswer):
+            return (
+                f"{self.url} answered with something else than a batch or file that can be used; "
+                "check that --base-url ends in /v1"
+            )
         if not isinstance(error, Refused):
             return error.line(self.endpoint, "")
         check = f"; check {self.endpoint.key_name}" if error.status in (401, 403) else ""

@@ -9,12 +9,13 @@ from typing import Any
 from sqlite_utils import Database
 
 from generation.study import Study
-from judge.batch.leftovers import give_up, settle_leftovers
+from judge.batch.leftovers import settle_leftovers, way_out
 from judge.batch.record import Record
 from judge.batch.server import BatchServer, Unknown, batch_server
-from judge.batch.store import SUBMITTING, Batch, BatchStore
+from judge.batch.store import SUBMITTING, Batch, BatchStore, IdTaken
 from judge.server.endpoint import Endpoint, find_endpoint
 from judge.store import JudgmentStore, open_study
+from rubrics import InputError
 
 FIRST_POLL_SECONDS = 5.0
 LONGEST_POLL_SECONDS = 60.0
@@ -28,7 +29,8 @@ class BatchStatus:
     """An open batch and its server's record, where there is one to be had.
 
     There is none of a batch that is `foreign`, submitted to another server, of one that is being
-    submitted, and of one of which its server can tell nothing: `fault` says so.
+    submitted, and of one of which its server can tell nothing: `fault` says so. It also says
+    where the files of a batch that has ended lack results.
     """
 
     batch: Batch
@@ -107,8 +109,8 @@ async def look(study: Study, database: Database, server: BatchServer) -> list[Ba
     unsettled = await settle_leftovers(study, store, JudgmentStore(database), server)
     found = []
     for batch in store.open_batches():
-        if unknown := unsettled.get(batch.batch_id):
-            found.append(lost(study, batch, server, unknown))
+        if why := unsettled.get(batch.batch_id):
+            found.append(lost(study, batch, server, why))
             continue
         try:
             found.append(await _seen(store, batch, server))
@@ -117,10 +119,11 @@ async def look(study: Study, database: Database, server: BatchServer) -> list[Ba
     return found
 
 
-def lost(study: Study, batch: Batch, server: BatchServer, unknown: Unknown) -> BatchStatus:
-    """An open batch of which its server can tell nothing."""
-    check = f"check --base-url and {server.endpoint.key_name}"
-    return BatchStatus(batch, fault=f"{unknown}; {check}, or {give_up(study, batch)}")
+def lost(study: Study, batch: Batch, server: BatchServer, why: InputError) -> BatchStatus:
+    """An open batch of which its server can tell nothing, or nothing that can be stored yet."""
+    known = isinstance(why, IdTaken)
+    check = "" if known else f"check --base-url and {server.endpoint.key_name}, or "
+    return BatchStatus(batch, fault=f"{why}; {check}{way_out(study, batch, why)}")
 
 
 async def _seen(store: BatchStore, batch: Batch, server: BatchServer) -> BatchStatus:

@@ -8,8 +8,19 @@ from sqlite_utils import Database
 from generation.clock import now
 from generation.database import immediate
 from judge.batch.lines import BatchAsk
+from rubrics import InputError
 
 SUBMITTING = "submitting"  # until it is known that the server has accepted it; then its own status
+
+
+class IdTaken(InputError):
+    """A server's id for a batch that another open batch has, whose `batch_id` it is."""
+
+    def __init__(self, batch_id: str, server: str) -> None:
+        super().__init__(
+            f"the new batch has the id of another that is still open: {batch_id} at {server}"
+        )
+        self.batch_id = batch_id
 
 
 @dataclass(frozen=True)
@@ -66,17 +77,43 @@ class BatchStore:
         self._sync()
 
     def accepted(self, token: str, batch_id: str, status: str) -> None:
-        """The server has accepted it under an id of its own."""
+        """The server has accepted it under an id of its own.
+
+        A server that was restarted may begin its ids anew: a closed batch makes way. Raises
+        IdTaken where an open one has that id.
+        """
         with immediate(self._db):
             self._db.conn.execute("PRAGMA defer_foreign_keys=ON")  # until this commit
+            if batch_id != token:
+                self._make_way(batch_id)
+                self._rename(token, batch_id)
             self._db.conn.execute(
-                "UPDATE batches SET batch_id = ?, status = ? WHERE batch_id = ?",
-                [batch_id, status, token],
-            )
-            self._db.conn.execute(
-                "UPDATE batch_asks SET batch_id = ? WHERE batch_id = ?", [batch_id, token]
+                "UPDATE batches SET status = ? WHERE batch_id = ?", [status, batch_id]
             )
         self._sync()
+
+    def _make_way(self, batch_id: str) -> None:
+        found = self._row(batch_id)
+        if not found:
+            return
+        server, submitted_at, closed_at = found
+        if closed_at is None:
+            raise IdTaken(batch_id, server)
+        free = f"{batch_id}#{submitted_at}"
+        while self._row(free):
+            free += "#"
+        self._rename(batch_id, free)
+
+    def _row(self, batch_id: str) -> tuple[str, str, str | None] | None:
+        return self._db.conn.execute(
+            "SELECT server, submitted_at, closed_at FROM batches WHERE batch_id = ?", [batch_id]
+        ).fetchone()
+
+    def _rename(self, batch_id: str, new: str) -> None:
+        for table in ("batches", "batch_asks"):
+            self._db.conn.execute(
+                f"UPDATE {table} SET batch_id = ? WHERE batch_id = ?", [new, batch_id]
+            )
 
     def forget(self, token: str) -> None:
         """The server never accepted it: its asks are waiting again."""

@@ -10,7 +10,7 @@ from sqlite_utils import Database
 
 from generation.study import Study
 from judge.batch.instrument import chat_judge
-from judge.batch.leftovers import give_up, is_leftover, settle
+from judge.batch.leftovers import is_leftover, make_way, settle, way_out
 from judge.batch.lines import (
     MAX_BYTES,
     MAX_REQUESTS,
@@ -21,7 +21,7 @@ from judge.batch.lines import (
     request_line,
 )
 from judge.batch.server import BatchServer, NotAccepted, batch_server
-from judge.batch.store import Batch, BatchStore
+from judge.batch.store import Batch, BatchStore, IdTaken
 from judge.chat_judge import ChatJudge
 from judge.instrument import Instrument
 from judge.runs.ledger import StudyLedger
@@ -29,6 +29,7 @@ from judge.runs.run import Say, preflight
 from judge.runs.run_lock import run_lock
 from judge.server.usage import estimated_usage
 from judge.store import JudgmentStore, open_study
+from rubrics import InputError
 
 
 @dataclass(frozen=True)
@@ -102,9 +103,9 @@ class _Submission:
         async with batch_server(self._chat.endpoint) as server:
             for batch in self._store.open_batches():
                 if is_leftover(batch, server) and self._is_ours(batch):
-                    unknown = await settle(self._store, batch, server)
-                    if unknown:
-                        self._say(f"warning: {unknown}; {give_up(self._study, batch)}")
+                    why = await settle(self._store, batch, server)
+                    if why:
+                        self._say(f"warning: {why}; {way_out(self._study, batch, why)}")
             agreed = await self._chat.agree(server.client, self._ledger)
             judge = agreed.judge
             started = []
@@ -152,5 +153,8 @@ class _Submission:
         except NotAccepted:
             self._store.forget(token)
             raise
-        self._store.accepted(token, record.batch_id, record.status)
+        try:
+            self._store.accepted(token, record.batch_id, record.status)
+        except IdTaken as taken:
+            raise InputError(f"{taken}; {make_way(self._study, taken)}") from None
         return Submitted(record.batch_id, len(file.asks), file.size)

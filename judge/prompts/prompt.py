@@ -18,23 +18,47 @@ ITEM_MARK = "<!-- The item follows. All above is the same for every item. -->"
 PARTS = ("messages", "answer", "turn")
 _PLACEHOLDER = re.compile(r"\{\{(" + "|".join(PARTS) + r")\}\}")
 
-# Invisible characters that could hide a tag from the pattern below but not from a model.
-_GAP = r"[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]*"
+# Invisible characters that could hide a tag from the patterns below but not from a model: control
+# characters that are no white space, Unicode's category Cf and its Default_Ignorable_Code_Point.
+_INVISIBLE = (
+    r"\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890"
+    r"\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    r"\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+# Possessive, so that a long row of them is passed once and not in every way to divide it.
+_GAP = rf"[{_INVISIBLE}]*+"
+_BLANKS = rf"[{_INVISIBLE}\s]*+"
 _OUR_TAGS = ("item", "conversation", "message", "answer", "turn")
 # Role and thinking tags of current chat templates. A server's tokenizer turns them into control
 # tokens wherever they stand, so u could otherwise end the judge's own user message.
 _CHAT_TAGS = (
     "s", "bos", "eos", "pad", "unk", "think", "system", "user", "assistant", "tool_call",
-    "start_of_turn", "end_of_turn", "start_of_image", "channel",
+    "start_of_turn", "end_of_turn", "start_of_image", "channel", "sop", "eop", "end_of_utterance",
 )  # fmt: skip
-_SQUARE_TAGS = ("INST", "SYSTEM_PROMPT", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_RESULTS", "e~")
-_NAMES = "|".join(_GAP.join(map(re.escape, name)) for name in _OUR_TAGS + _CHAT_TAGS)
-_SQUARE_NAMES = "|".join(re.escape(name) for name in _SQUARE_TAGS)
+_SQUARE_TAGS = (
+    "INST", "SYSTEM_PROMPT", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_RESULTS", "e~", "gMASK",
+    "sMASK",
+)  # fmt: skip
+_NUMBERED_TAGS = ("extra_id_", "SPECIAL_", "reserved_", "unused")
+
+
+def _spelt(names: tuple[str, ...]) -> str:
+    """A pattern of any of these names, whatever is hidden between its letters."""
+    return "|".join(_GAP.join(map(re.escape, name)) for name in names)
+
+
 _ANGLE = re.compile(
-    rf"[<＜﹤](?={_GAP}\s*{_GAP}/?\s*{_GAP}(?:[|｜]|(?:{_NAMES}){_GAP}(?:[\s/>＞﹥|]|$)))",
+    rf"[<＜﹤](?={_BLANKS}(?:/{_BLANKS})?(?:[|｜]"
+    rf"|(?:{_spelt(_OUR_TAGS + _CHAT_TAGS)}){_GAP}(?:[\s/>＞﹥|]|$)"
+    rf"|(?:{_spelt(_NUMBERED_TAGS)}){_GAP}\d|{_spelt(('seed:',))}))",
     re.IGNORECASE,
 )
-_SQUARE = re.compile(rf"\[(?=/?(?:{_SQUARE_NAMES})[\]\[])|\](?=~b\])", re.IGNORECASE)
+_SQUARE = re.compile(
+    rf"\[(?={_GAP}(?:/{_GAP})?(?:[|｜]|(?:{_spelt(_SQUARE_TAGS)}){_GAP}[\]\[]"
+    rf"|{_spelt(('UNUSED_TOKEN_',))}{_GAP}\d))|\](?=~b\])",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from judge.reply import Reply
 from judge.runs.ask import Ask
 from judge.server.parameters import Parameters
 from judge.store import JudgmentStore
-from rubrics import canonical_json
+from rubrics import InputError, canonical_json
 
 PAGE = 500  # items read at once: a read that lasts a whole run would keep the log from shrinking
 
@@ -45,6 +45,7 @@ class StudyLedger:
         self._store = JudgmentStore(database)
         self._recorded: set[str] = set()
         self._unsynced = False
+        self._identity = _identity(path)
         self.kept = 0
 
     def agreed(self, model: str, wanted: Parameters, server: str | None) -> Parameters | None:
@@ -119,11 +120,28 @@ class StudyLedger:
             self._progressed(judge)
 
     def sync(self) -> None:
-        """Each verdict is committed as it comes; this also puts them on the disk itself."""
+        """Each verdict is committed as it comes; this also puts them on the disk itself.
+
+        Raises InputError when the store is no longer where it was: what is kept would be lost.
+        """
+        if _identity(self._path) != self._identity:
+            raise InputError(
+                f"{self._path} was moved, removed or replaced while the judge ran; put it back and "
+                "run the command again"
+            )
         if self._unsynced:
             with readable_refusals(self._path):
                 self._db.conn.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
             self._unsynced = False
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file stands at this path, if any."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 _UNASKED = """

@@ -1,5 +1,7 @@
 """A run: every item that this judge has not judged yet gets its judgment, kept as it arrives."""
 
+import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -106,6 +108,7 @@ def run_judge(
     with open_study(study) as database:
         preflight(study, database, instrument, say)
         with (
+            _stopped_in_order(),
             run_lock(study, labeller.judge.model, labeller.prompt.prompt_hash),
             _progress(database, instrument) as progressed,
         ):
@@ -124,6 +127,19 @@ def run_judge(
                     say(f"warning: {warning}")
         cost = instrument.spending and instrument.spending.dollars - spent_before
         return _summary(study, database, instrument, judge, ledger.kept, cost)
+
+
+@contextmanager
+def _stopped_in_order() -> Iterator[None]:
+    """Be stopped by SIGTERM as by Ctrl-C, so that the terminal is left as it was found."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def preflight(study: Study, database: Database, instrument: Instrument, say: Say) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from generation.command import one_line
 from generation.study import Study
 from judge.plain_text import cells, new_table, rendered, wrapped
 from judge.plural import counted
@@ -18,7 +19,7 @@ def status_text(status: Status, study: Study) -> str:
     for column in table.columns[3:]:
         column.justify = "right"
     for judge in status.judges:
-        name = f"{judge.judge.model} ({short(judge.judge_id)})"
+        name = _name(judge)
         for run in judge.runs:
             counts = (
                 run.outcomes.labels.total(),
@@ -26,14 +27,14 @@ def status_text(status: Status, study: Study) -> str:
                 run.in_batch,
                 run.waiting,
             )
-            first = (name, judge.judge.rubric_version, judge.template)
+            first = (name, one_line(judge.judge.rubric_version), one_line(judge.template))
             table.add_row(*cells(*first, str(run.run), *(f"{count:,}" for count in counts)))
     notes = [line for judge in status.judges for line in _notes(judge)]
     return f"{head}\n\n{rendered(table)}{wrapped(notes)}{_next(status, study)}\n"
 
 
 def _notes(judge: JudgeStatus) -> Iterator[str]:
-    name = f"{judge.judge.model} ({short(judge.judge_id)})"
+    name = _name(judge)
     tokens = judge.tokens
     if tokens.prompt or tokens.completion:
         unknown = f", unknown for {counted(tokens.unknown, 'verdict')}" if tokens.unknown else ""
@@ -44,6 +45,10 @@ def _notes(judge: JudgeStatus) -> Iterator[str]:
     for run in judge.runs:
         for reason, count in sorted(run.outcomes.invalid.items()):
             yield f"{name}, run {run.run}, invalid: {reason}: {count:,}"
+
+
+def _name(judge: JudgeStatus) -> str:
+    return f"{one_line(judge.judge.model)} ({short(judge.judge_id)})"
 
 
 def _next(status: Status, study: Study) -> str:

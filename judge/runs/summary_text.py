@@ -1,5 +1,6 @@
 """The summary of a run as plain text."""
 
+from generation.command import one_line
 from judge.runs.run import Summary
 
 
@@ -10,8 +11,8 @@ def summary_text(summary: Summary) -> str:
     item = "item" if summary.runs == 1 else "verdict"
     items = item if summary.judged_now == 1 else f"{item}s"
     lines = [
-        f"{summary.judged_now} {items} judged by {summary.model} under rubric "
-        f"{summary.rubric_version}{known}",
+        f"{summary.judged_now} {items} judged by {one_line(summary.model)} "
+        f"under rubric {one_line(summary.rubric_version)}{known}",
         *_equal_turns(summary),
         *([f"  ({summary.runs} runs over each item)"] if summary.runs > 1 else []),
         *(f"  {label:<{width}}  {count:>6}" for label, count in summary.labels.items()),

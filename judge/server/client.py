@@ -1,7 +1,9 @@
 """The only file that imports openai: one request to a server, with its failures as our own."""
 
+import asyncio
 import itertools
 import json
+import re
 from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -15,10 +17,12 @@ from rubrics import InputError
 if TYPE_CHECKING:
     import openai
 
-TIMEOUT_SECONDS = 300.0  # per attempt
+TIMEOUT_SECONDS = 300.0  # between two bytes
+LONGEST_ANSWER_SECONDS = 900.0  # of one attempt
 BATCHES_PER_PAGE = 100
 MAX_SAID = 300  # characters of a server's own words that are shown
 POOL = 24  # requests in flight through one HTTP client: it looks at all its connections each time
+_ABOUT_REQUEST = re.compile("context|content|invalid|unsupported|policy|filter")  # of error codes
 
 
 class Client:
@@ -74,7 +78,11 @@ class Client:
         Raises ServerError, and InputError where no connection can be made at all.
         """
         request = self._openai.post("/chat/completions", cast_to=bytes, body=body)
-        completion = _json(await self._sent(request))
+        try:
+            async with asyncio.timeout(LONGEST_ANSWER_SECONDS):
+                completion = _json(await self._sent(request))
+        except TimeoutError:  # it may come drop by drop, each in time
+            raise Unreachable("timeout", LONGEST_ANSWER_SECONDS) from None
         if not is_completion(completion):
             raise self._hidden_refusal(completion) or OddAnswer()
         fault = completion["choices"] and hidden_error(completion["choices"][0])
@@ -160,8 +168,9 @@ class Client:
         if not fault or not isinstance(fault, dict | str):
             return None
         code = fault.get("code") if isinstance(fault, dict) else None
-        if isinstance(code, str):  # such as context_length_exceeded: that is about the request
-            return Refused(400, self._said(_words(fault)), code=self._said(code))
+        if isinstance(code, str):
+            status = 429 if "rate_limit" in code else 400 if _ABOUT_REQUEST.search(code) else 500
+            return Refused(status, self._said(_words(fault)), code=self._said(code))
         status = code if type(code) is int and 400 <= code < 600 else 500
         return Refused(status, self._said(_words(fault)))
 
@@ -203,6 +212,7 @@ def _words(body: Any) -> str:
 
 def _json(content: bytes) -> Any:
     try:
-        return json.loads(content)
+        # Some servers leave control characters as they are in what a model wrote.
+        return json.loads(content, strict=False)
     except (ValueError, RecursionError):
         raise OddAnswer from None

@@ -52,6 +52,13 @@ class Refused(ServerError):
         return self.status in RETRIED_STATUSES or self.status >= 500
 
     @property
+    def of_the_request(self) -> bool:
+        """Whether another request may fare better: this one is refused, or fails its server."""
+        if self.retry_after:  # it is the server that needs time
+            return False
+        return self.status in (400, 413, 422) or self.status >= 500
+
+    @property
     def item_fault(self) -> str | None:
         """Why the server refuses this item and not the whole run, if that is the case."""
         if self.status != 400:

@@ -80,6 +80,12 @@ class Account:
                 )
             await self._tokens.acquire(tokens)
 
+    def afford(self) -> None:
+        """Look once more before each attempt: lost ones cost, too. Raises CostReached."""
+        limit = self._limits.max_cost
+        if limit is not None and self.spent + self._reserved > limit:
+            raise CostReached
+
     async def reserve(self, estimate: Usage) -> float:
         """Wait until the request can be paid for whatever those in flight turn out to cost.
 

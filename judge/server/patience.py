@@ -10,12 +10,13 @@ from typing import Any, TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_random_exponential
 
-from judge.server.errors import Refused, ServerError
+from judge.server.errors import OddAnswer, Refused, ServerError
 
 ATTEMPTS = 8  # of one request, from a second's wait up to a minute's
 FIRST_ATTEMPTS = 2  # where nothing was answered yet: the address may simply be wrong
 FIRST_WAIT_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 60.0
+ODD_ATTEMPTS = 5  # where an answer came that is none: it may be paid for all the same
 LONGEST_RETRY_AFTER_SECONDS = 600.0
 TOLD_SECONDS = 3.0  # a shorter wait goes unnoticed
 NOTICE_SECONDS = 10.0  # between two times that somebody is told of a wait
@@ -109,8 +110,10 @@ class Patience:
             self._waits(state.outcome.exception(), wait, state.attempt_number)
 
     def _enough(self, state: RetryCallState) -> bool:
-        refused = isinstance(state.outcome.exception(), Refused)
-        attempts = ATTEMPTS if refused or self.answered else FIRST_ATTEMPTS
+        error = state.outcome.exception()
+        if isinstance(error, OddAnswer):
+            return state.attempt_number >= min(ATTEMPTS, ODD_ATTEMPTS)
+        attempts = ATTEMPTS if isinstance(error, Refused) or self.answered else FIRST_ATTEMPTS
         return state.attempt_number >= attempts
 
 

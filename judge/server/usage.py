@@ -1,12 +1,11 @@
 """Tokens that a verdict took, and what they cost by a price table."""
 
-import tomllib
 from dataclasses import dataclass, fields
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from generation.database import readable_refusals
+from judge.toml_file import read_toml, shortened, shown
 from rubrics import InputError
 
 TOKENS_PER_PRICE = 1_000_000
@@ -67,23 +66,19 @@ def read_price(path: Path, model: str) -> Price:
 
     Raises InputError when the file cannot be read, holds no such table or other than prices.
     """
-    with readable_refusals(path):
-        text = path.read_bytes()
-    try:
-        tables = tomllib.loads(text.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is no TOML: {error}; expected {_EXAMPLE}") from error
+    tables = read_toml(path, _EXAMPLE)
     table = tables.get(model)
     if not isinstance(table, dict):
-        priced = ", ".join(name for name, value in tables.items() if isinstance(value, dict))
-        raise InputError(
-            f"{path} has no price of {model} (it has: {priced or 'none'}); add {_EXAMPLE}"
-        )
+        names = ", ".join(name for name, value in tables.items() if isinstance(value, dict))
+        priced = shortened(names) or "none"
+        raise InputError(f"{path} has no price of {model} (it has: {priced}); add {_EXAMPLE}")
     names = [field.name for field in fields(Price)]
     wrong = [name for name in table if name not in names or not _is_price(table[name])]
     missing = [name for name in ("input", "output") if name not in table]
     if wrong or missing:
-        found = ", ".join([*(f"{n} = {table[n]!r}" for n in wrong), *(f"no {n}" for n in missing)])
+        found = ", ".join(
+            [*(f"{n} = {shown(table[n])}" for n in wrong), *(f"no {n}" for n in missing)]
+        )
         raise InputError(f"{path}, [{model}]: found {found}; expected {_EXAMPLE}")
     return Price(**({"cached_input": table["input"]} | table))
 

@@ -1,6 +1,7 @@
 """`judge batch` against the stub server: the same rows as online, whatever happens between."""
 
 import asyncio
+import itertools
 import json
 import shlex
 import shutil
@@ -275,12 +276,162 @@ def test_of_two_answers_the_first_is_kept(study, server, run):
     assert "  duplicate lines: 1, 1 of them with another answer (the first verdict counts)" in out
 
 
-def test_a_truncated_file(study, server, run):
+def test_a_truncated_file(study, server, run, run_cli):
+    """It stays open; what it brought stays when it is given up."""
     server.batches.script = BatchScript(truncated=True)
     run(study, "batch", "submit", "--model", "m")
-    found = collected(run, study)
-    assert (found["kept"], found["unreadable"], found["missing"]) == (BATCHED - 1, 1, 1)
-    assert found["waiting_again"] == 1
+    run(study, "batch", "status", "--wait")
+    out, err = run(study, "batch", "collect", code=1)
+    assert f"completed, {BATCHED} of {BATCHED} answered, not all of it in its files" in out
+    assert f"counts {BATCHED} results and its files hold {BATCHED - 1}" in err
+    assert "collect again" in err
+    assert len(rows(study)) == ITEMS - 1
+    code, out, _err = run_cli(*shlex.split(err.partition("give it up: judge ")[2]))
+    assert (code, "1 request waiting again" in out) == (0, True)
+    assert run(study, "--model", "m")[0].startswith("1 item judged")
+
+
+NO_COUNTS = {"request_counts": {"total": 0, "completed": 0, "failed": 0}}
+
+
+@pytest.mark.parametrize("counts", [{}, NO_COUNTS], ids=["counts", "no counts"])
+@pytest.mark.parametrize("look", ["page", "empty", "no file yet"])
+def test_results_that_are_unusable_for_one_look(study, server, run, counts, look):
+    run(study, "batch", "submit", "--model", "m")
+    run(study, "batch", "status", "--wait")
+    (batch,) = server.batches._batches.values()
+    batch.shown |= counts
+    asked = server.counts["requests"]
+
+    def once(request):
+        if request.path.endswith("/content"):
+            return Answer(body="<html>\nA page.\n</html>" if look == "page" else b"")
+        if look == "no file yet" and request.path.startswith("/v1/batches/"):
+            return Answer(body=batch.shown | {"output_file_id": None})
+        return None
+
+    server.intercept = once
+    _out, err = run(study, "batch", "collect", code=1)
+    assert f"judge batch forget {batch.shown['id']}" in err
+    assert query(study, "SELECT closed_at FROM batches") == [(None,)]
+    assert run(study, "--model", "m")[0].startswith("0 items judged")  # it is not paid again
+    server.intercept = lambda request: None
+    assert collected(run, study)["kept"] == BATCHED
+    assert server.counts["requests"] == asked
+
+
+def test_a_batch_that_failed_validation_needs_no_files(study, server, run):
+    """Whatever its server counts as failed: nothing was run."""
+    server.batches.script = BatchScript(statuses=("validating", "failed"))
+    run(study, "batch", "submit", "--model", "m")
+    run(study, "batch", "status", "--wait")
+    (batch,) = server.batches._batches.values()
+    batch.shown["request_counts"] = {"total": BATCHED, "completed": 0, "failed": BATCHED}
+    assert collected(run, study)["waiting_again"] == BATCHED
+
+
+@pytest.mark.parametrize("times", [2, 3])
+def test_batch_ids_that_start_over(study, server, run, monkeypatch, times):
+    monkeypatch.setattr("judge.batch.store.now", lambda: "2026-01-01T00:00:00+00:00")
+    for n in range(times):
+        server.batches._numbers = itertools.count()
+        server.batches._batches.clear()
+        run(study, "batch", "submit", "--model", f"m{n}")
+        assert collected(run, study)["kept"] == BATCHED
+    found = query(study, "SELECT DISTINCT batch_id, judge_id FROM batch_asks")
+    assert len(found) == times
+    assert len({judge for _, judge in found}) == times
+    assert "no open batch" in run(study, "batch", "collect")[0]
+
+
+@pytest.mark.parametrize("way", ["collect", "forget"])
+def test_an_id_that_an_open_batch_of_another_server_has(study, server, run, run_cli, way):
+    run(study, "batch", "submit", "--model", "m")
+    ((batch_id,),) = query(study, "SELECT batch_id FROM batches")
+    with StubServer() as other:
+        _out, err = run(study, "batch", "submit", "--model", "n", url=other.url, code=1)
+        assert f"still open: {batch_id} at {server.url}; collect that one first, or " in err
+        for act in ("status", "collect"):
+            out, again = run(study, "batch", act, url=other.url, code=1)
+            assert "cut off while submitting" in out
+            assert again == err
+        where = ("--base-url", other.url, "--study", study.folder)
+        code, _out, again = run_cli("batch", "submit", "--model", "n", *where)
+        assert (code, again) == (0, err.replace("error", "warning"))
+        if way == "collect":
+            run(study, "batch", "status", "--wait")
+            run(study, "batch", "collect")
+        else:
+            assert run_cli(*shlex.split(err.partition("give it up: judge ")[2]))[0] == 0
+        run(study, "batch", "status", "--wait", url=other.url)
+        assert f"  kept: {BATCHED}\n" in run(study, "batch", "collect", url=other.url)[0]
+        assert other.calls["POST", "/v1/batches"] == 1
+
+
+def cut_off(study, server, run, monkeypatch) -> None:
+    """A submission of which nobody knows yet whether it arrived."""
+    monkeypatch.setattr("judge.batch.leftovers.SETTLED_SECONDS", 0)
+    server.intercept = lambda request: Drop() if request.path == "/v1/batches" else None
+    run(study, "batch", "submit", "--model", "m", code=1)
+
+
+@pytest.mark.parametrize("pages", ["in turn", "ever new"])
+def test_a_list_without_end(study, server, run, monkeypatch, pages):
+    """It ends, and what may have been accepted is not paid for again unasked."""
+    monkeypatch.setattr("judge.batch.server.MAX_PAGES", 20)
+    cut_off(study, server, run, monkeypatch)
+    number = itertools.count()
+
+    def page(_request):
+        n = next(number)
+        assert n < 100
+        name = f"b{n % 2 if pages == 'in turn' else n}"
+        return Answer(body={"data": [{"id": name, "status": "completed"}], "has_more": True})
+
+    server.intercept = page
+    out, err = run(study, "batch", "status", code=1)
+    assert "cut off while submitting" in out
+    assert "lists batches without end" in err
+    assert next(number) == (3 if pages == "in turn" else 20)
+    assert query(study, "SELECT status FROM batches") == [("submitting",)]
+
+
+@pytest.mark.parametrize("name", ["a\nb", "\ud800", f"batch-{KEY}", "x" * 201])
+def test_an_id_that_cannot_be_used(study, server, run, monkeypatch, name):
+    """One line, and nothing is asked again that the server may have."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setattr("judge.batch.leftovers.SETTLED_SECONDS", 0)
+    shown = {}
+
+    def odd(request):
+        if request.path != "/v1/batches":
+            return None
+        if request.method == "POST":
+            shown.update(id=name, status="validating", metadata=request.body["metadata"])
+            return Answer(body=shown)
+        return Answer(body={"data": [shown], "has_more": False})
+
+    server.intercept = odd
+    _out, err = run(study, "batch", "submit", "--model", "m", code=1)
+    assert "something else than a batch or file that can be used" in err
+    out, err = run(study, "batch", "status", code=1)
+    assert "names no id that can be used" in err
+    assert KEY not in out + err
+    assert query(study, "SELECT status FROM batches") == [("submitting",)]
+
+
+def test_names_cannot_act_on_a_terminal(study, server, run, tmp_path):
+    model, path = "m\x1b[2J", tmp_path / "asked\x1b[31m.jsonl"
+    said = run(study, "batch", "write", path, "--model", model)[0]
+    said += run(study, "batch", "write", tmp_path / "b", "--model", f"{model}\x07")[0]
+    results = write_lines(tmp_path / "answers\x1b[1m.jsonl", answers(path)[:2])
+    said += run(study, "batch", "read", results, "--model", model)[0]
+    server.batches.script = lambda number: BatchScript(fails=set(batch_ids(study)[:1]))
+    said += run(study, "batch", "submit", "--model", model)[0]
+    said += run(study, "batch", "status", "--wait")[0]
+    said += run(study, "batch", "collect")[0]
+    assert r"m\x1b[2J" in said
+    assert said.replace("\n", "").isprintable()
 
 
 def test_a_batch_that_fails_validation(study, server, run):

@@ -74,7 +74,11 @@ def test_a_file_is_made_when_it_is_asked_for():
 
 
 def test_a_verdict(rubric):
-    for response in ({"status_code": 200, "body": GOOD}, {"body": GOOD, "request_id": "r"}):
+    for response in (
+        {"status_code": 200, "body": GOOD},
+        {"status_code": "200", "body": GOOD},
+        {"body": GOOD, "request_id": "r"},
+    ):
         result = read_result(line(response), rubric, same)
         assert (result.custom_id, result.reply.judgment.label) == ("a", "generic_reply")
         assert result.failure is None
@@ -124,7 +128,8 @@ def test_an_item_that_is_refused_is_an_invalid_outcome(rubric, response, error):
         ({"status_code": 400, "body": {"error": {"message": "odd field"}}}, None, "status 400"),
         ({"status_code": 200, "body": {"detail": "hello"}}, None, "no chat completion"),
         ({"status_code": 200, "body": None}, None, "no chat completion"),
-        ({"status_code": "200", "body": GOOD}, None, "no chat completion"),
+        ({"status_code": "500", "body": {"error": {"message": "no"}}}, None, "status 500"),
+        ({"status_code": "2²0", "body": GOOD}, None, "no chat completion"),
         ({"status_code": 200, "body": {"choices": [{"error": {"code": 502}}]}}, None, "status 502"),
     ],
 )
@@ -209,6 +214,18 @@ def test_what_was_known_stays(collected):
 def test_no_record(found):
     with pytest.raises(OddAnswer):
         read_record(found, same)
+
+
+@pytest.mark.parametrize("name", ["a\nb", "\ud800", "é", "\x1b[2J", "x" * 201, "by-geheim"])
+def test_an_id_that_cannot_be_used(name):
+    def without_key(text: str) -> str:
+        return text.replace("geheim", "…")
+
+    assert read_record({"id": "x" * 200, "status": "s"}, without_key).batch_id == "x" * 200
+    with pytest.raises(OddAnswer):
+        read_record({"id": name, "status": "s"}, without_key)
+    with pytest.raises(OddAnswer):
+        read_record({"id": "b", "status": "s", "error_file_id": name}, without_key)
 
 
 def test_a_sparse_record():

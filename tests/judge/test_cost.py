@@ -2,7 +2,7 @@
 
 import pytest
 from judged_study import judgments, make_study
-from stub_http import Answer
+from stub_http import Answer, Drop
 from stub_server import StubServer, any_verdict, completion, verdict
 
 from judge.server.usage import Price, estimated_usage, read_price
@@ -123,3 +123,21 @@ def test_a_price_without_cached_input_is_that_of_fresh_input(tmp_path):
     assert read_price(path, "a/b:c") == Price(2, 8, 2)
     with pytest.raises(InputError, match="No such file"):
         read_price(tmp_path / "none.toml", "m")
+
+
+@pytest.mark.usefixtures("quick")
+def test_answers_that_are_lost_cost_no_more_than_is_allowed(study, judge_by, tmp_path):
+    """Each attempt may be billed, and there are up to eight of them for one verdict."""
+    prices = tmp_path / "prices.toml"
+    prices.write_text("m = {input = 0, output = 1_000_000}")  # a dollar a token
+    lost = [Drop(), Answer(body=b'{"choices": [')]
+    with StubServer(
+        lambda r: (
+            lost[r.number % 2] if r.number else Answer(body=completion(verdict(), usage=(9, 0, 1)))
+        )
+    ) as server:
+        options = ("--prices", prices, "--max-cost", 5, "--max-tokens", 1, "--concurrency", 1)
+        code, _out, err = judge_by(server, *options)
+        assert code == 1
+        assert "stopped before --max-cost 5" in err
+        assert len(server.requests) <= 5

@@ -111,6 +111,13 @@ def test_two_studies_get_equal_labels(study, run_cli):
         (["--prompt", "exports/x", "--rubric", "v3"], 1, "brings its own rubric: drop --rubric"),
         (["--judge", "lexical", "--prompt", "exports/x"], 2, "takes no --prompt"),
         (["--concurrency", "0"], 2, "0 is not in the range"),
+        (["--max-cost", "nan"], 2, "'nan' is not a finite number"),
+        (["--max-cost", "inf"], 2, "'inf' is not a finite number"),
+        (["--temperature", "nan"], 2, "'nan' is not a finite number"),
+        (["--max-tokens", "1000001"], 2, "1000001 is not in the range"),
+        (["--max-tokens", f"1{'0' * 400}"], 2, "is not in the range"),
+        (["--requests-per-minute", f"1{'0' * 400}"], 2, "is not in the range"),
+        (["--tokens-per-minute", f"1{'0' * 400}"], 2, "is not in the range"),
         (["--judge", "other"], 2, "'other' is not 'lexical'"),
     ],
 )

@@ -97,7 +97,7 @@ def test_other_parameters_are_another_judge(study, server, run_cli):
         (lambda s: s.completion(None), "empty reply"),
         (lambda s: {**s.completion(""), "choices": []}, "no choices in the reply"),
         (lambda s: {**s.completion(""), "choices": [{}]}, "empty reply"),
-        (lambda s: s.completion([{"type": "text"}]), "empty reply"),
+        (lambda s: s.completion([{"type": "text"}]), "no JSON object"),
         (lambda s: {**s.completion(""), "choices": ["x"]}, "empty reply"),
         (lambda s: {**s.completion(""), "choices": [None]}, "empty reply"),
         (lambda s: {**s.completion(""), "choices": [[[["x"]]]]}, "empty reply"),
@@ -222,7 +222,7 @@ def test_a_defect_in_one_worker_loses_no_verdict_and_surfaces(
     first, broken, *_others = (item.turn for _hash, item in TurnStore(database).items())
     database.close()
     server.answer = answer
-    monkeypatch.setattr("judge.chat_judge.read_reply", read)
+    monkeypatch.setattr("judge.runs.shift.read_reply", read)
     options = ("--study", study.folder, "--model", "m", "--base-url", server.url)
     with pytest.raises(type(defect)) as surfaced:
         judge.main([*map(str, options), "--concurrency", "3"])
@@ -284,8 +284,9 @@ def test_concurrency_is_bounded(study, server, run_cli):
     assert (code, peak) == (0, 3)
 
 
-def test_interrupt_keeps_verdicts_and_resuming_asks_only_for_the_rest(study, server):
-    """The real command in a process of its own, stopped by Ctrl-C after exactly five verdicts."""
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_interrupt_keeps_verdicts_and_resuming_asks_only_for_the_rest(study, server, how):
+    """The real command in a process of its own, stopped after exactly five verdicts."""
     release = threading.Event()
 
     def answer(body):
@@ -303,7 +304,7 @@ def test_interrupt_keeps_verdicts_and_resuming_asks_only_for_the_rest(study, ser
     deadline = time.monotonic() + 60
     while len(server.requests) < 6 and time.monotonic() < deadline:
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(how)
     out, err = process.communicate(timeout=30)
     release.set()
     assert (process.returncode, out) == (130, "")

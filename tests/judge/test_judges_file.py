@@ -56,6 +56,8 @@ def test_every_entry_is_read(judges_toml):
         ('[[judge]]\nmodel = "a"\n[[judge]]\nmodl = "b"', "judge 2: unknown modl; expected model"),
         ("[[judge]]\nmodel = 3", "judge 1: model = 3; expected a text"),
         ('[[judge]]\nmodel = ""', "model = ''; expected a text"),
+        ('[[judge]]\nmodel = "a\\u001b[31m"', "expected a text of 1 to 300 printable characters"),
+        (f'[[judge]]\nmodel = "{"x" * 301}"', "expected a text of 1 to 300 printable characters"),
         ('[[judge]]\nmodel = "a"\nruns = 0', "runs = 0; expected a whole number, 1 to 100"),
         ('[[judge]]\nmodel = "a"\nruns = 1.0', "runs = 1.0; expected a whole number"),
         ('[[judge]]\nmodel = "a"\nruns = true', "runs = True; expected a whole number"),

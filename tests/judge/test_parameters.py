@@ -138,11 +138,13 @@ def test_a_refusal_about_nothing_of_ours_stops_in_one_line(study, judge_by, refu
 
 
 def test_words_about_the_messages_are_about_no_parameter(study, judge_by):
-    """Such a refusal repeats the item's text; nothing else is tried in its wake."""
+    """Such a refusal repeats the item's text; nothing but another item is tried in its wake."""
     refusal = error(400, "Invalid input: 'the temperature?'", param="messages.[1].content")
     with StubServer(lambda request: refusal) as server:
         judge_by(server)
-        assert len(server.requests) == 1
+        first, second = (request.body for request in server.requests)
+    assert first.keys() == second.keys()
+    assert first["messages"] != second["messages"]
 
 
 OVERFLOWS = {
@@ -231,7 +233,7 @@ def test_a_refused_effort_is_not_left_out_in_silence(study, judge_by):
     refusal = error(400, "Unknown parameter: 'reasoning_effort'.", param="reasoning_effort")
     with StubServer(lambda request: refusal) as server:
         code, _out, err = judge_by(server, "--reasoning-effort", "high")
-    assert (code, len(server.requests), err.count("\n")) == (1, 1, 1)
+    assert (code, len(server.requests), err.count("\n")) == (1, 2, 1)
     assert judges(study) == []
 
 

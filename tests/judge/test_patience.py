@@ -149,11 +149,13 @@ def test_the_longer_a_server_fails_the_longer_the_waits_may_be(study, judge_by, 
     monkeypatch.setattr("random.uniform", lambda low, high: high)
     with StubServer(lambda request: error(500, "down")) as server:
         code, _out, err = judge_by(server)
-        assert (code, len(server.requests)) == (1, ATTEMPTS)
-    told, last = err.splitlines()  # of the first wait that is worth a word, and not of each
+        assert (code, len(server.requests)) == (1, 2 * ATTEMPTS)  # of two items: it is not the item
+    told, *_others, last = (
+        err.splitlines()
+    )  # of the first wait that is worth a word, and not of each
     assert told == f"waiting 4 s after attempt 3: {server.url} answered 500 for model m: down"
     assert last.startswith(f"error: {server.url} answered 500 for model m: down; ")
-    assert waits == [1, 2, 4, 8, 16, 16, 16]
+    assert waits == [1, 2, 4, 8, 16, 16, 16] * 2
 
 
 REFUSALS = {
@@ -164,9 +166,7 @@ REFUSALS = {
     "payment": (error(402, "Insufficient Balance"), "Insufficient Balance"),
     "forbidden": (error(403, "no"), "may use this model"),
     "not found": (error(404, "The model `m` does not exist", "model_not_found"), "model named m"),
-    "too large": (error(413, "Request Entity Too Large"), "answered 413"),
     "web page": (Answer(403, "<html>Forbidden</html>"), "answered 403"),
-    "plain": (Answer(400, {"error": "model is busy being deleted"}), "model is busy being deleted"),
 }
 
 
@@ -179,6 +179,41 @@ def test_what_no_waiting_cures_stops_at_once(study, judge_by, waits, reply, says
     assert (code, out, err.count("\n"), waits) == (1, "", 1, [])
     assert says in err
     assert len(judgments(study)) == number
+
+
+OF_THE_REQUEST = {
+    "too large": error(413, "Request Entity Too Large"),
+    "plain": Answer(400, {"error": "engine died on this one"}),
+    "always": error(500, "engine died on this one"),
+}
+
+
+@pytest.mark.parametrize("reply", OF_THE_REQUEST.values(), ids=OF_THE_REQUEST)
+def test_one_request_that_always_fails_keeps_no_other_from_its_verdict(study, judge_by, reply):
+    """It is the first that is asked, and stays waiting until its server takes it."""
+    poison: list[str] = []
+
+    def behave(request):
+        poison.append(turn_of(request.body))
+        return reply if turn_of(request.body) == poison[0] else any_verdict(request)
+
+    with StubServer(behave) as server:
+        code, out, err = judge_by(server)
+        assert (code, out, err.count("\n")) == (1, "", 1)
+        assert err.startswith("error: 1 verdict could not be had and is still waiting: ")
+        assert len(judgments(study)) == ITEMS - 1
+        server.behave = any_verdict
+        code, out, _err = judge_by(server)
+        assert (code, out.startswith("1 item judged by m")) == (0, True)
+
+
+@pytest.mark.parametrize("reply", OF_THE_REQUEST.values(), ids=OF_THE_REQUEST)
+def test_several_in_a_row_stop_the_run(study, judge_by, reply):
+    with StubServer(lambda r: any_verdict(r) if r.number < 3 else reply) as server:
+        code, out, err = judge_by(server, "--concurrency", 1)
+        assert len({request.raw for request in server.requests}) == 6
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert len(judgments(study)) == 3
 
 
 def test_a_storm_that_ends_loses_nothing_and_repeats_only_what_failed(study, judge_by):

@@ -50,7 +50,7 @@ def test_a_damaged_item_ends_the_run_and_loses_no_verdict(study, judge_by, monke
 
 
 def test_a_disk_that_cannot_be_written_through_ends_the_run(study, judge_by, monkeypatch):
-    monkeypatch.setattr("judge.chat_judge.SYNC_SECONDS", 0.01)
+    monkeypatch.setattr("judge.runs.shift.SYNC_SECONDS", 0.01)
 
     def full(ledger):
         raise sqlite3.OperationalError("database or disk is full")
@@ -153,3 +153,40 @@ def test_the_key_of_openai_goes_to_no_other_server_of_a_file(study, run_cli, tmp
         code, _out, err = run_cli("--study", study.folder, "--judge-config", path)
     assert code == 1
     assert "UNSET is not set" in err
+
+
+@pytest.mark.parametrize("fate", ["removed", "replaced"])
+def test_a_study_that_is_taken_away_ends_the_run(study, judge_by, monkeypatch, fate):
+    monkeypatch.setattr("judge.runs.shift.SYNC_SECONDS", 0.01)
+
+    def behave(request):
+        if request.number == 3:
+            content = study.pipeline.read_bytes()
+            study.pipeline.unlink()
+            if fate == "replaced":
+                study.pipeline.write_bytes(content)
+        return any_verdict(request)
+
+    with StubServer(behave, latency=0.1) as server:
+        code, _out, err = judge_by(server, "--concurrency", 1)
+        assert len(server.requests) < ITEMS
+    assert code == 1
+    assert "was moved, removed or replaced while the judge ran" in err
+
+
+def test_an_answer_in_parts_is_its_text(study, judge_by):
+    parts = [{"type": "text", "text": part} for part in (verdict()[:9], verdict()[9:])]
+    with StubServer(lambda request: Answer(body=completion(parts))) as server:
+        judge_by(server)
+    assert {row["label"] for row in judgments(study)} == {"generic_reply"}
+
+
+@pytest.mark.parametrize("logprob", ["-1" + "0" * 400, "NaN", "-Infinity", "7", '"x"'])
+def test_an_odd_logprob_costs_no_verdict(study, judge_by, logprob):
+    token = f'{{"token": "x", "logprob": {logprob}, "top_logprobs": []}}'
+    reply = json.dumps(completion(verdict(), logprobs={"content": ["HERE"]}))
+    raw = reply.replace('"HERE"', token).encode()
+    with StubServer(lambda request: Answer(body=raw)) as server:
+        code, _out, _err = judge_by(server)
+    assert code == 0
+    assert [row["label_probabilities"] for row in judgments(study)] == [None] * ITEMS
