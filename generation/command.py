@@ -3,6 +3,7 @@
 import sqlite3
 import sys
 from collections.abc import Callable
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,18 @@ from rubrics import InputError
 
 INPUT_WRONG = 1
 INTERRUPTED = 130
+
+
+class FiniteRange(click.FloatRange):
+    """A number in a range; nan, which no range leaves out, and inf are none."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number = super().convert(value, param, ctx)
+        if not isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
 
 
 class Verb(DefaultGroup):

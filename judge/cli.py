@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from generation.command import Verb, one_line, study_option
+from generation.command import FiniteRange, Verb, one_line, study_option
 from generation.study import Study
 from judge.batch.cli import batch
-from judge.options import FiniteRange, model_options, one_config, pace_options
+from judge.options import model_options, one_config, pace_options
 from judge.prompts.cli import prompt
 
 DRIFTED = 3  # the agreement that was calibrated no longer holds

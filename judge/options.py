@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import fields
-from math import isfinite
 from typing import Any
 
 import click
 
+from generation.command import FiniteRange
 from judge.config import (
     EFFORTS,
     MAX_CONCURRENCY,
@@ -17,18 +17,6 @@ from judge.config import (
     MAX_TOKENS_PER_MINUTE,
     JudgeConfig,
 )
-
-
-class FiniteRange(click.FloatRange):
-    """A number in a range; nan, which no range leaves out, and inf are none."""
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        number = super().convert(value, param, ctx)
-        if not isfinite(number):
-            self.fail(f"{value!r} is not a finite number.", param, ctx)
-        return number
 
 
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from generation.command import Verb, study_option
+from generation.command import FiniteRange, Verb, study_option
 from generation.study import DEFAULT_SEED, Study
 from judge.calibration.options import (
     SEED,
@@ -59,7 +59,7 @@ def calibrate() -> None:
 )
 @click.option(
     "--min-kappa",
-    type=click.FloatRange(-1, 1),
+    type=FiniteRange(-1, 1),
     help="Exit with code 3 unless kappa over the labels is at least this.",
 )
 @study_option

@@ -73,3 +73,10 @@ def test_a_file_that_is_no_database(small_study):
 )
 def test_usage(small_study, arguments):
     assert run(small_study, *arguments).exit_code == 2
+
+
+def test_a_bound_that_is_no_number_is_a_usage_error(tmp_path):
+    """`kappa < nan` is false, so that any agreement would pass."""
+    result = run(Study(tmp_path), "--min-kappa", "nan")
+    assert result.exit_code == 2
+    assert "'nan' is not a finite number" in result.output
