@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from generation.command import FiniteRange, Verb, study_option
+from generation.command import Verb, study_option
 from generation.study import Study
 
 _file = click.Path(dir_okay=False, path_type=Path)
@@ -65,7 +65,7 @@ def generate() -> None:
 @click.option(
     "--temperature",
     "temperatures",
-    type=FiniteRange(min=0),
+    type=click.FloatRange(min=0),
     multiple=True,
     default=(0.0,),
     show_default=True,
@@ -81,7 +81,7 @@ def generate() -> None:
 @click.option("--seed", type=int, default=0, show_default=True, help="Of choice and sampling.")
 @click.option(
     "--answer-temperature",
-    type=FiniteRange(min=0),
+    type=click.FloatRange(min=0),
     default=0.0,
     show_default=True,
     help="Of the answer.",

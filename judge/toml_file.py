@@ -4,7 +4,6 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from generation.database import readable_refusals
 from rubrics import InputError
 
 MAX_BYTES = 1_000_000
@@ -18,6 +17,8 @@ def read_toml(path: Path, expected: str) -> dict[str, Any]:
 
     Raises InputError where it cannot be read, is no TOML or is more than people write.
     """
+    from generation.database import readable_refusals  # sqlite_utils is slow to import
+
     with readable_refusals(path), path.open("rb") as file:
         content = file.read(MAX_BYTES + 1)
     return parse_toml(content, str(path), expected)
