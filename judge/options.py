@@ -18,16 +18,16 @@ from judge.config import (
     JudgeConfig,
 )
 
+base_url_option = click.option(
+    "--base-url", metavar="URL", help="The server, ending in /v1  [env var: OPENAI_BASE_URL]"
+)
+
 
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """What makes a judge, as one `config`; each option is an entry of a judges.toml too."""
     options = (
         click.option("--model", metavar="NAME", help="The judge model, as its server names it."),
-        click.option(
-            "--base-url",
-            metavar="URL",
-            help="The server, ending in /v1  [env var: OPENAI_BASE_URL]",
-        ),
+        base_url_option,
         click.option("--rubric", metavar="VERSION", help="The rubric  [default: the latest]"),
         click.option(
             "--prompt",

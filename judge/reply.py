@@ -1,13 +1,15 @@
 """A judge model's reply to one request, online or from a batch: the judgment and what it took."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from judge.judgment import Judgment, invalid_judgment
 from judge.label_probabilities import label_probabilities
+from judge.server.errors import Refused
 from judge.server.usage import Usage, read_usage
-from judge.verdict import parse_verdict, storable
+from judge.verdict import kept_form, parse_verdict, storable
 from rubrics import Rubric
 
 
@@ -53,6 +55,18 @@ def read_reply(completion: dict[str, Any], rubric: Rubric) -> Reply:
         content = _text(choice["message"]["content"])
         probabilities = label_probabilities(choice["logprobs"], content, rubric)
     return Reply(judgment, read_usage(completion.get("usage")), probabilities)
+
+
+def refused_reply(refused: Refused) -> Reply | None:
+    """The outcome of an item that is refused for what it holds; None where it is not the item."""
+    if refused.item_fault is None:
+        return None
+    return Reply(invalid_judgment(refused.item_fault, raw=storable(refused.said)))
+
+
+def kept_reply(reply: Reply, without_key: Callable[[str], str]) -> Reply:
+    """The reply as it is kept: without the key, and of a bounded length."""
+    return replace(reply, judgment=kept_form(reply.judgment, without_key))
 
 
 def _judgment(choice: dict[str, Any], rubric: Rubric) -> Judgment:

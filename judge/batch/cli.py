@@ -10,11 +10,8 @@ import click
 
 from generation.command import INPUT_WRONG, one_line, study_option
 from generation.study import Study
-from judge.options import config_from, model_options
+from judge.options import base_url_option, config_from, model_options
 
-base_url_option = click.option(
-    "--base-url", metavar="URL", help="The server, ending in /v1  [env var: OPENAI_BASE_URL]"
-)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 

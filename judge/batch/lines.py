@@ -7,14 +7,12 @@ run: never by its place in a file, for results come in any order.
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from judge.judgment import invalid_judgment
-from judge.reply import Reply, is_completion, read_reply
+from judge.reply import Reply, is_completion, kept_reply, read_reply, refused_reply
 from judge.server.client import hidden_error, said
 from judge.server.errors import Refused
-from judge.verdict import kept_form, storable
 from rubrics import Rubric, fingerprint
 
 URL = "/v1/chat/completions"
@@ -111,14 +109,13 @@ def read_result(raw: bytes, rubric: Rubric, without_key: WithoutKey) -> Result |
     if status == 200 and is_completion(body):
         fault = body["choices"] and hidden_error(body["choices"][0])
         if not fault:
-            return Result(custom_id, _kept(read_reply(body, rubric), without_key))
+            return Result(custom_id, kept_reply(read_reply(body, rubric), without_key))
         error = fault
     else:
         error = _error(line.get("error"), body)
     refused = _refused(status, error, without_key)
-    if refused.item_fault:
-        judgment = invalid_judgment(refused.item_fault, raw=storable(refused.said))
-        return Result(custom_id, _kept(Reply(judgment), without_key))
+    if fault := refused_reply(refused):
+        return Result(custom_id, kept_reply(fault, without_key))
     return Result(custom_id, failure=_failure(refused, without_key))
 
 
@@ -135,10 +132,6 @@ def _named(raw: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return line if isinstance(line, dict) and isinstance(line.get("custom_id"), str) else None
-
-
-def _kept(reply: Reply, without_key: WithoutKey) -> Reply:
-    return replace(reply, judgment=kept_form(reply.judgment, without_key))
 
 
 def _error(error: Any, body: Any) -> Any:

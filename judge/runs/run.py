@@ -170,6 +170,9 @@ def _progress(database: Database, instrument: Instrument) -> Iterator[Callable[[
     with Progress(
         *columns, console=console, disable=not console.is_terminal, transient=True
     ) as bar:
+        if bar.disable:
+            yield lambda judge: None
+            return
         total = TurnStore(database).item_count() * instrument.runs
         task = bar.add_task("judging", total=total, cost="")
         known: set[str] = set()
@@ -182,11 +185,7 @@ def _progress(database: Database, instrument: Instrument) -> Iterator[Callable[[
             spent = instrument.spending
             bar.update(task, advance=1, cost=f"${spent.dollars:.4f}" if spent else "")
 
-        yield _unseen if bar.disable else progressed
-
-
-def _unseen(judge: Judge) -> None:
-    """Nobody looks on."""
+        yield progressed
 
 
 def _next(study: Study, rubric: Rubric, waiting: int) -> str:

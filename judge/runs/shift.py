@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from judge.judgment import invalid_judgment
 from judge.plural import counted
-from judge.reply import Reply, read_reply
+from judge.reply import Reply, kept_reply, read_reply, refused_reply
 from judge.runs.ask import Ask, Ledger
 from judge.server.client import Client
 from judge.server.errors import OddAnswer, Refused, ServerError, Unreachable
@@ -15,7 +14,6 @@ from judge.server.limits import Account, CostReached
 from judge.server.parameters import Parameters, changes
 from judge.server.patience import GivenUp, Patience
 from judge.server.usage import estimated_usage
-from judge.verdict import kept_form, storable
 from rubrics import InputError
 
 if TYPE_CHECKING:
@@ -67,7 +65,7 @@ class Shift:
         One item that fails its server says nothing of the server, so that a second is tried.
         """
         wanted, ledger = self._wanted, self._ledger
-        failed = 0
+        failed: Refused | None = None
         for ask in ledger.waiting(chat.judge):
             if ask in faults:
                 continue
@@ -81,22 +79,24 @@ class Shift:
             try:
                 reply = await self._answer(chat, ask)
             except Refused as refused:
-                if fault := self._fault(chat, refused):
+                if fault := refused_reply(refused):
                     faults[ask] = fault
                     continue
                 lesser = chat.parameters.without(refused)
                 if lesser is not None:
                     return lesser
-                failed += 1
-                if failed == 2 or not refused.of_the_request:
+                if failed or not refused.of_the_request:
                     raise self._stop(refused) from None
+                failed = refused
                 continue
             except (ServerError, CostReached) as error:
                 raise self._stop(error) from None
             self._keep(chat, ask, reply)
             server = wanted.endpoint.shown_url
             ledger.agree(wanted.model, wanted.parameters, server, chat.parameters)
-            break
+            return None
+        if failed:  # there is no other item to try
+            raise self._stop(failed)
         return None
 
     async def work(self, chat: "ChatJudge", asks: Iterator[Ask]) -> None:
@@ -161,14 +161,14 @@ class Shift:
             )
 
     def _keep(self, chat: "ChatJudge", ask: Ask, reply: Reply) -> None:
-        self._ledger.keep(chat.judge, ask, reply)
+        self._ledger.keep(chat.judge, ask, kept_reply(reply, chat.endpoint.without_key))
 
     async def _reply(self, chat: "ChatJudge", ask: Ask) -> Reply:
         """The reply to keep. Raises ServerError, CostReached and GivenUp."""
         try:
             return await self._answer(chat, ask)
         except Refused as refused:
-            fault = self._fault(chat, refused)
+            fault = refused_reply(refused)
             if fault is None:
                 raise
             return fault
@@ -196,19 +196,7 @@ class Shift:
             raise
         reply = read_reply(completion, chat.rubric)
         self._account.settle(reserved, estimate, reply.usage)
-        return self._kept(chat, reply)
-
-    def _fault(self, chat: "ChatJudge", refused: Refused) -> Reply | None:
-        """The outcome of an item that is refused for what it holds."""
-        if refused.item_fault is None:
-            return None
-        judgment = invalid_judgment(refused.item_fault, raw=storable(refused.said))
-        return self._kept(chat, Reply(judgment))
-
-    def _kept(self, chat: "ChatJudge", reply: Reply) -> Reply:
-        """The reply as it is kept: without the key, and of a bounded length."""
-        judgment = kept_form(reply.judgment, chat.endpoint.without_key)
-        return replace(reply, judgment=judgment)
+        return reply
 
     def _stop(self, error: Exception) -> Exception:
         """The error as one line that ends the run."""

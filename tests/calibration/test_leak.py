@@ -55,6 +55,10 @@ def hold(builder, *items: Item) -> None:
     builder.sample()
 
 
+def leaks_in(pipeline, prompt: JudgePrompt) -> list:
+    return list(leaked_items(Quoting(prompt.text), labelling_items(pipeline)))
+
+
 @pytest.fixture
 def pipeline(builder):
     hold(builder, of_split("test"))
@@ -99,17 +103,23 @@ def test_the_refusal_shows_the_words_and_counts_the_items(builder):
 )
 def test_less_than_a_quote_passes(pipeline, free):
     refuse_leak(pipeline, prompt(free))
+    assert leaks_in(pipeline, prompt(free)) == []
+    assert leaks_in(pipeline, prompt(f"{free} {TURN}"))  # the item is looked for
 
 
 def test_a_text_of_under_five_words_is_no_quote(builder):
     item = replace(of_split("test"), turn="Are you sure?")
     hold(builder, item)
     refuse_leak(builder.pipeline, prompt("Are you sure?"))
+    assert leaks_in(builder.pipeline, prompt("Are you sure?")) == []
 
 
 def test_an_item_of_the_development_split_may_be_quoted(builder):
     hold(builder, of_split("dev"))
-    refuse_leak(builder.pipeline, prompt(f"{LONG_QUERY}\n{ANSWER}\n{TURN}"))
+    quoting = prompt(f"{LONG_QUERY}\n{ANSWER}\n{TURN}")
+    refuse_leak(builder.pipeline, quoting)
+    assert leaks_in(builder.pipeline, quoting) == []
+    assert len(list(labelling_items(builder.pipeline))) == 1  # it is looked at, and free
 
 
 def test_what_stands_below_the_item_counts_too(pipeline):

@@ -141,13 +141,14 @@ def completion(content: str | None, *, finish: str = "stop", refusal: str | None
 
 
 @pytest.fixture
-def server(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    # What is tested here is what comes after the last try.
+def one_attempt(quick, monkeypatch):
+    """For what comes after the last try."""
     monkeypatch.setattr("judge.server.patience.ATTEMPTS", 1)
     monkeypatch.setattr("judge.server.patience.FIRST_ATTEMPTS", 1)
+
+
+@pytest.fixture
+def server(one_attempt):
     chat_server = ChatServer()
     chat_server.verdict, chat_server.completion = verdict, completion
     yield chat_server

@@ -36,12 +36,7 @@ class Killed(BaseException):
 
 
 @pytest.fixture
-def server(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    monkeypatch.setattr("judge.server.patience.ATTEMPTS", 1)
-    monkeypatch.setattr("judge.server.patience.FIRST_ATTEMPTS", 1)
+def server(one_attempt, monkeypatch):
     monkeypatch.setattr("judge.batch.status.FIRST_POLL_SECONDS", 0.01)
     with StubServer() as stub:
         yield stub

@@ -202,6 +202,10 @@ def test_one_request_that_always_fails_keeps_no_other_from_its_verdict(study, ju
         assert (code, out, err.count("\n")) == (1, "", 1)
         assert err.startswith("error: 1 verdict could not be had and is still waiting: ")
         assert len(judgments(study)) == ITEMS - 1
+        before = len(server.requests)
+        assert judge_by(server)[0] == 1
+        tries = ATTEMPTS if reply.status == 500 else 1
+        assert len(server.requests) - before == tries  # it is the only one that waits
         server.behave = any_verdict
         code, out, _err = judge_by(server)
         assert (code, out.startswith("1 item judged by m")) == (0, True)
