@@ -24,7 +24,7 @@ ONE_IMPORTER = {
     "gradio": "annotator/app.py",
     "openai": "judge/server/client.py",
     "vllm": "generation/vllm_engine.py",
-    "krippendorff": "judge/calibration/alpha.py",
+    "krippendorff": "judge/calibration/measures/alpha.py",
 }
 HEAVY = {"gradio", "openai", "vllm", "sklearn", "pandas", "matplotlib", "scipy", "numpy"}
 

@@ -3,14 +3,14 @@
 from collections import Counter
 from dataclasses import asdict, dataclass
 
-from judge.calibration.agreement import LabelScores
-from judge.calibration.confusion import Confusion
 from judge.calibration.consistency import Flips
 from judge.calibration.human import HumanAgreement
 from judge.calibration.judge_choice import judge_dict
+from judge.calibration.measures.agreement import LabelScores
+from judge.calibration.measures.confusion import Confusion
+from judge.calibration.measures.resampling import LEVEL, RESAMPLES, Kappa
 from judge.calibration.pairing import TIE, Exclusion, Pair, Pairing
-from judge.calibration.resampling import LEVEL, RESAMPLES, Kappa
-from judge.calibration.sample import Sample
+from judge.calibration.sampling.sample import Sample
 from judge.reading import Reading
 from judge.store import StoredJudge
 from rubrics import Rubric

@@ -77,7 +77,7 @@ def kappa(
     min_kappa: float | None,
 ) -> int:
     """Cohen's kappa of judge and people, with all that it rests on (the main act)."""
-    from judge.calibration.terminal import report
+    from judge.calibration.report.terminal import report
 
     seed = DEFAULT_SEED if seed is None else seed
     with _opened(study) as stores:
@@ -91,7 +91,7 @@ def kappa(
             runs=runs,
         )
     if html:
-        from judge.calibration.html_report import write_report
+        from judge.calibration.report.html_report import write_report
 
         write_report(calibration, html)
         click.echo(f"report: {html}", err=True)
@@ -115,7 +115,7 @@ def kappa(
 def sample(study: Study, n: int | None, seed: int | None) -> None:
     """Draw the items that people label, at random, and put them blind into labels.db."""
     from annotator.labels import open_labels
-    from judge.calibration.sample import draw_sample
+    from judge.calibration.sampling.sample import draw_sample
     from judge.store import open_pipeline
 
     with (
@@ -137,7 +137,7 @@ def judges(study: Study, version: str | None, as_json: bool) -> None:
     It needs nobody's labels.
     """
     from judge.calibration.cross_judge import compare_judges
-    from judge.calibration.cross_judge_text import comparison
+    from judge.calibration.report.cross_judge_text import comparison
     from judge.store import open_pipeline
     from rubrics import latest_version, load_rubric
 
@@ -188,7 +188,7 @@ def export(
 ) -> None:
     """Write the calibrated judge prompt to a folder, for the main run."""
     from judge.calibration.export import export_calibration
-    from judge.calibration.wording import headline
+    from judge.calibration.report.wording import headline
 
     with _opened(study) as stores:
         calibration = _calibrated(stores, version, judge=judge, reading=reading, runs=runs)

@@ -10,12 +10,18 @@ from itertools import combinations
 from sqlite_utils import Database
 
 from generation.study import DEFAULT_SEED
-from judge.calibration.alpha import Alpha, alpha_with_interval
-from judge.calibration.confusion import INVALID, conversation_tables, outcome_of
 from judge.calibration.consistency import Consistency, consistency
 from judge.calibration.conversations import conversation_numbers
 from judge.calibration.judge_choice import check_judged_under, judge_dict
-from judge.calibration.resampling import LEVEL, RESAMPLES, Kappa, kappa_with_interval, resample
+from judge.calibration.measures.alpha import Alpha, alpha_with_interval
+from judge.calibration.measures.confusion import INVALID, conversation_tables, outcome_of
+from judge.calibration.measures.resampling import (
+    LEVEL,
+    RESAMPLES,
+    Kappa,
+    kappa_with_interval,
+    resample,
+)
 from judge.reading import Reading, majority_run
 from judge.store import JudgmentStore, StoredJudge
 from judge.verdict_runs import complete_items, incomplete_items, labels_by_run

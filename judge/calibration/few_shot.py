@@ -12,8 +12,8 @@ from annotator.reference import reference_labels
 from generation.item import Item
 from judge.calibration.leak import labelling_items, leaked_items
 from judge.calibration.quotation import Quoting
-from judge.calibration.sample import sampled_items
-from judge.calibration.split import split_of
+from judge.calibration.sampling.sample import sampled_items
+from judge.calibration.splits.split import split_of
 from judge.plural import counted
 from judge.prompts.prompt_template import Shot
 from rubrics import InputError, Rubric, fingerprint, short

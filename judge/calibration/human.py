@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from annotator.reference import LabelsByAnnotator
-from judge.calibration.alpha import Alpha, alpha_with_interval
-from judge.calibration.confusion import conversation_tables
-from judge.calibration.resampling import Kappa, kappa_with_interval, resample
+from judge.calibration.measures.alpha import Alpha, alpha_with_interval
+from judge.calibration.measures.confusion import conversation_tables
+from judge.calibration.measures.resampling import Kappa, kappa_with_interval, resample
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from sqlite_utils import Database
 from generation.item import Item
 from generation.store import item_from
 from judge.calibration.quotation import Quoting, words
-from judge.calibration.split import split_of
+from judge.calibration.splits.split import split_of
 from judge.plural import counted
 from judge.prompts.prompt import JudgePrompt
 from judge.prompts.prompt_template import PACKAGED_NAME

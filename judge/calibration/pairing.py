@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from annotator.annotation import Annotation
 from annotator.reference import References
 from generation.item import Item
-from judge.calibration.confusion import outcome_of
+from judge.calibration.measures.confusion import outcome_of
 from judge.judgment import Judgment
 from judge.reading import Verdicts
 from rubrics import fingerprint

@@ -9,9 +9,12 @@ from annotator.labels import blind_items, recorded_rubric
 from annotator.name import checked_name
 from annotator.reference import labels_by_annotator, reference_labels
 from generation.study import DEFAULT_SEED
-from judge.calibration.agreement import label_scores
 from judge.calibration.calibration import Calibration, Kappas
-from judge.calibration.confusion import (
+from judge.calibration.consistency import flips
+from judge.calibration.human import human_agreement
+from judge.calibration.judge_choice import check_rubric, choose_judge
+from judge.calibration.measures.agreement import label_scores
+from judge.calibration.measures.confusion import (
     INVALID,
     View,
     collapsing,
@@ -19,13 +22,10 @@ from judge.calibration.confusion import (
     from_table,
     parseable,
 )
-from judge.calibration.consistency import flips
-from judge.calibration.human import human_agreement
-from judge.calibration.judge_choice import check_rubric, choose_judge
+from judge.calibration.measures.resampling import kappa_with_interval, resample
+from judge.calibration.measures.sample_size import labels_needed
 from judge.calibration.pairing import INCOMPLETE, Pairing, conversation_of, pair_items
-from judge.calibration.resampling import kappa_with_interval, resample
-from judge.calibration.sample import sampled_items, stored_sample
-from judge.calibration.sample_size import labels_needed
+from judge.calibration.sampling.sample import sampled_items, stored_sample
 from judge.prompts.template_store import TemplateStore
 from judge.reading import Reading, choose_reading, choose_runs, read, to_complete
 from judge.store import JudgmentStore, StoredJudge

@@ -15,7 +15,7 @@ from generation.item import Item, Message
 from generation.store import TurnStore
 from generation.study import Study
 from generation.turn import Answer, Conversation, Run, Turn
-from judge.calibration.sample import Drawing, draw_sample
+from judge.calibration.sampling.sample import Drawing, draw_sample
 from judge.judge import Judge
 from judge.judgment import Judgment, invalid_judgment, valid_judgment
 from judge.prompts.prompt import render_prompt

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from lone_items import alone
 
-from judge.calibration.agreement import (
+from judge.calibration.measures.agreement import (
     NO_ITEMS,
     ONE_CLASS,
     agreement,
@@ -14,9 +14,9 @@ from judge.calibration.agreement import (
     label_scores,
     table_agreement,
 )
-from judge.calibration.alpha import alpha_with_interval, nominal_alpha
-from judge.calibration.confusion import INVALID, from_table, tally
-from judge.calibration.resampling import kappa_with_interval, resample
+from judge.calibration.measures.alpha import alpha_with_interval, nominal_alpha
+from judge.calibration.measures.confusion import INVALID, from_table, tally
+from judge.calibration.measures.resampling import kappa_with_interval, resample
 from rubrics import InputError
 
 

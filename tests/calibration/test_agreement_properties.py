@@ -6,9 +6,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from lone_items import alone
 
-from judge.calibration.agreement import influence, kappas, table_agreement
-from judge.calibration.confusion import collapsing, parseable, tally
-from judge.calibration.resampling import kappa_with_interval, resample
+from judge.calibration.measures.agreement import influence, kappas, table_agreement
+from judge.calibration.measures.confusion import collapsing, parseable, tally
+from judge.calibration.measures.resampling import kappa_with_interval, resample
 
 LETTERS = "abcd"
 pairs = st.lists(st.tuples(st.sampled_from(LETTERS), st.sampled_from(LETTERS)), max_size=40)

@@ -7,7 +7,7 @@ from generation.item import Item, Message
 from generation.store import TurnStore
 from generation.turn import Answer, Conversation, Run, Turn
 from judge.calibration.few_shot import choose_shots
-from judge.calibration.split import split_of
+from judge.calibration.splits.split import split_of
 from judge.prompts.cli import prompt
 from judge.prompts.template_store import read_template
 from rubrics import InputError, load_rubric

@@ -14,8 +14,8 @@ from generation.study import Study
 from generation.turn import Answer, Conversation, Run, Turn
 from judge.calibration.leak import labelling_items, leaked_items, refuse_leak
 from judge.calibration.quotation import Quoting, words
-from judge.calibration.sample import draw_sample
-from judge.calibration.split import split_of
+from judge.calibration.sampling.sample import draw_sample
+from judge.calibration.splits.split import split_of
 from judge.prompts.cli import prompt as commands
 from judge.prompts.prompt import JudgePrompt, render_prompt
 from judge.prompts.prompt_template import PACKAGED, Shot

@@ -9,9 +9,9 @@ import pytest
 
 from annotator.annotation import Annotation
 from annotator.reference import labels_by_annotator, reference_labels
-from judge.calibration.agreement import agreement, table_agreement
-from judge.calibration.alpha import nominal_alpha
-from judge.calibration.confusion import INVALID, parseable, tally
+from judge.calibration.measures.agreement import agreement, table_agreement
+from judge.calibration.measures.alpha import nominal_alpha
+from judge.calibration.measures.confusion import INVALID, parseable, tally
 from rubrics import Category, Rubric
 
 DATA = Path(__file__).parents[1] / "data"

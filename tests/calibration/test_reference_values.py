@@ -8,9 +8,14 @@ import pytest
 from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from judge.calibration.agreement import agreement, label_scores, table_agreement
-from judge.calibration.alpha import alpha_features, alpha_with_interval, alphas, nominal_alpha
-from judge.calibration.confusion import collapsing, from_table
+from judge.calibration.measures.agreement import agreement, label_scores, table_agreement
+from judge.calibration.measures.alpha import (
+    alpha_features,
+    alpha_with_interval,
+    alphas,
+    nominal_alpha,
+)
+from judge.calibration.measures.confusion import collapsing, from_table
 
 # Name (source): table (rows: rater 1), kappa, Fleiss-Cohen-Everitt standard error where published
 # or recomputed with SAS, statsmodels or irrCAC.

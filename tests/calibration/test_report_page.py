@@ -11,9 +11,9 @@ from hostile_texts import HOSTILE_TEXTS
 
 from judge.calibration.calibration import Calibration
 from judge.calibration.cli import calibrate
-from judge.calibration.html_report import render_report, write_report
+from judge.calibration.report.html_report import render_report, write_report
+from judge.calibration.report.wording import interval_text
 from judge.calibration.study_calibration import calibrate_study
-from judge.calibration.wording import interval_text
 from rubrics import InputError, load_rubric
 
 LABELS = load_rubric("v3").category_ids

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from lone_items import alone
 
-from judge.calibration.agreement import kappas, table_agreement
-from judge.calibration.confusion import parseable
-from judge.calibration.resampling import FEW_NOTE, Kappa, kappa_with_interval, resample
+from judge.calibration.measures.agreement import kappas, table_agreement
+from judge.calibration.measures.confusion import parseable
+from judge.calibration.measures.resampling import FEW_NOTE, Kappa, kappa_with_interval, resample
 
 COHEN = np.array([[88, 14, 18], [10, 40, 10], [2, 6, 12]])
 # Seven classes with skewed margins; true kappa .726.

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from calibrate_command import failed, run
 
-from judge.calibration.html_report import render_report
+from judge.calibration.report.html_report import render_report
 from judge.calibration.study_calibration import calibrate_study
 from judge.exported import load_export
 from judge.judgment import Judgment, invalid_judgment

@@ -8,7 +8,7 @@ import pytest
 
 from annotator.labels import open_labels
 from generation.store import TurnStore
-from judge.calibration.sample import choose, opaque_id, sampled_items, stored_sample
+from judge.calibration.sampling.sample import choose, opaque_id, sampled_items, stored_sample
 from rubrics import InputError
 
 
@@ -114,7 +114,7 @@ def test_a_crash_between_the_stores_is_mended(builder, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("judge.calibration.sample.add_items", crash)
+        patched.setattr("judge.calibration.sampling.sample.add_items", crash)
         with pytest.raises(KeyboardInterrupt):
             builder.sample(10)
     assert len(sampled_items(builder.pipeline)) == 10
@@ -126,7 +126,7 @@ def test_a_crash_between_the_stores_is_mended(builder, monkeypatch):
 
 def test_nothing_half_drawn_stays_when_the_draw_fails(builder, monkeypatch):
     builder.turns(20)
-    monkeypatch.setattr("judge.calibration.sample.opaque_id", lambda _seed, _hash: "same")
+    monkeypatch.setattr("judge.calibration.sampling.sample.opaque_id", lambda _seed, _hash: "same")
     with pytest.raises(Exception, match="UNIQUE"):
         builder.sample(10)
     assert stored_sample(builder.pipeline) is None

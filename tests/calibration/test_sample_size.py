@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from lone_items import alone
 
-from judge.calibration.agreement import table_agreement
-from judge.calibration.resampling import kappa_with_interval, resample
-from judge.calibration.sample_size import ENOUGH_TO_SCALE, PLANNED, labels_needed
+from judge.calibration.measures.agreement import table_agreement
+from judge.calibration.measures.resampling import kappa_with_interval, resample
+from judge.calibration.measures.sample_size import ENOUGH_TO_SCALE, PLANNED, labels_needed
 
 
 def needed(table) -> int | None:

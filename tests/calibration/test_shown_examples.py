@@ -7,7 +7,7 @@ import pytest
 from calibrate_command import failed, run
 
 from judge.calibration.authoring import Change, new_template
-from judge.calibration.html_report import render_report
+from judge.calibration.report.html_report import render_report
 from judge.calibration.study_calibration import calibrate_study
 from judge.exported import load_export
 from judge.prompts.prompt_template import PromptTemplate

@@ -3,7 +3,7 @@
 import pytest
 
 from generation.item import Item, Message
-from judge.calibration.split import split_of
+from judge.calibration.splits.split import split_of
 
 
 def item(query: str, answer: str = "a", turn: str = "u", before: tuple[Message, ...] = ()) -> Item:

@@ -18,8 +18,8 @@ from generation.study import Study
 from generation.turn import Answer, Conversation, Run, Turn
 from judge.batch.lines import batch_ask
 from judge.batch.tally import Collector
-from judge.calibration.sample import draw_sample
-from judge.calibration.split import split_of
+from judge.calibration.sampling.sample import draw_sample
+from judge.calibration.splits.split import split_of
 from judge.prompts.prompt_template import PACKAGED
 from judge.store import open_pipeline
 

@@ -10,10 +10,10 @@ from markupsafe import Markup
 
 from annotator.verbatim import verbatim_html
 from judge.calibration.calibration import Calibration
-from judge.calibration.confusion import Confusion
 from judge.calibration.judge_choice import judge_name
-from judge.calibration.resampling import RESAMPLES, Kappa
-from judge.calibration.wording import (
+from judge.calibration.measures.confusion import Confusion
+from judge.calibration.measures.resampling import RESAMPLES, Kappa
+from judge.calibration.report.wording import (
     band_text,
     caveats,
     chance,
@@ -68,7 +68,7 @@ def render_report(calibration: Calibration) -> str:
     rows = kappa_rows(calibration)
     lowest = min((k.interval.low or 0 for _, k in rows + _human_rows(calibration)), default=0)
     start = -1.0 if lowest < 0 else 0.0
-    source = (resources.files("judge.calibration") / TEMPLATE).read_text(encoding="utf-8")
+    source = (resources.files("judge.calibration.report") / TEMPLATE).read_text(encoding="utf-8")
     return environment.from_string(source).render(
         calibration=calibration,
         categories=calibration.rubric.categories,

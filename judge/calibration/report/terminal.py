@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from rich.table import Table
 
 from generation.study import Study
-from judge.calibration.alpha import Alpha
 from judge.calibration.calibration import Calibration
-from judge.calibration.confusion import INVALID
 from judge.calibration.judge_choice import judge_name
+from judge.calibration.measures.alpha import Alpha
+from judge.calibration.measures.confusion import INVALID
+from judge.calibration.measures.resampling import RESAMPLES, Kappa
 from judge.calibration.pairing import Pair
-from judge.calibration.resampling import RESAMPLES, Kappa
-from judge.calibration.wording import (
+from judge.calibration.report.wording import (
     band_text,
     caveats,
     chance,

@@ -6,7 +6,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from judge.calibration.agreement import (
+from judge.calibration.measures.agreement import (
     Agreement,
     band,
     clustered_error,

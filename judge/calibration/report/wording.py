@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterable
 
 from annotator.annotation import Annotation
-from judge.calibration.alpha import Alpha
 from judge.calibration.calibration import Calibration
+from judge.calibration.measures.alpha import Alpha
+from judge.calibration.measures.resampling import PERCENTILE, Interval, Kappa
 from judge.calibration.pairing import INCOMPLETE, Pair
-from judge.calibration.resampling import PERCENTILE, Interval, Kappa
-from judge.calibration.sample import Sample
+from judge.calibration.sampling.sample import Sample
 from judge.plural import counted
 from judge.reading import Reading, counted_runs, to_complete
 

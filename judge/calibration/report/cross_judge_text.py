@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from judge.calibration.alpha import Alpha
 from judge.calibration.cross_judge import CrossJudge, JudgeRow
-from judge.calibration.resampling import RESAMPLES, Interval, Kappa
-from judge.calibration.wording import band_text, caveats, interval_text, number, size
+from judge.calibration.measures.alpha import Alpha
+from judge.calibration.measures.resampling import RESAMPLES, Interval, Kappa
+from judge.calibration.report.wording import band_text, caveats, interval_text, number, size
 from judge.plain_text import cells, new_table, rendered, wrapped
 from judge.plural import counted
 from judge.reading import to_complete

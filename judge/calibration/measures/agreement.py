@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judge.calibration.confusion import Confusion, tally
+from judge.calibration.measures.confusion import Confusion, tally
 
 NO_ITEMS = "no items"
 ONE_CLASS = "one class: both used the same single label, so agreement by chance is certain"

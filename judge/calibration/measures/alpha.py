@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judge.calibration.resampling import Interval, percentile_interval, resample
+from judge.calibration.measures.resampling import Interval, percentile_interval, resample
 
 Rater = Mapping[str, str]  # item id → label
 

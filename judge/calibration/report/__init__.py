@@ -1,0 +1,1 @@
+"""A calibration as people read it: on the terminal and as a page."""

@@ -1,0 +1,1 @@
+"""Which items people label, and what a drawn sample can speak for."""
