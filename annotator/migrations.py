@@ -1,4 +1,4 @@
-"""Schema of labels.db: blind items, rubric texts, annotators, drafts and append-only events."""
+"""Schema of labels.db: blind items, rubric texts, annotators, drafts, append-only events."""
 
 from sqlite_utils import Database, Migrations
 
@@ -82,6 +82,41 @@ def m001_blind_labels(db: Database) -> None:
                SELECT max(event_id) AS event_id FROM events
                GROUP BY annotator, item_id, rubric_version
            ) USING (event_id)""",
+    )
+    for statement in statements:
+        db.conn.execute(statement)
+
+
+@annotator_migrations()
+def m002_adjudications(db: Database) -> None:
+    """What an adjudicator decided of an item that people label differently; append-only too.
+
+    Apart from the events: a decision is made knowing other people's labels, an annotation is not.
+    """
+    statements = (
+        """CREATE TABLE adjudications (
+            adjudication_id INTEGER PRIMARY KEY AUTOINCREMENT,
+            item_id TEXT NOT NULL REFERENCES items,
+            rubric_version TEXT NOT NULL REFERENCES rubrics (version),
+            category TEXT NOT NULL,
+            reason TEXT NOT NULL,
+            adjudicator TEXT NOT NULL,
+            decided_at TEXT NOT NULL
+        ) STRICT""",
+        "CREATE INDEX adjudications_by_item ON adjudications (rubric_version, item_id)",
+        """CREATE TRIGGER adjudications_never_replaced BEFORE INSERT ON adjudications
+           WHEN EXISTS (
+               SELECT 1 FROM adjudications WHERE adjudication_id = NEW.adjudication_id)
+           BEGIN SELECT RAISE (ABORT, 'adjudications are append-only'); END""",
+        """CREATE TRIGGER adjudications_never_change BEFORE UPDATE ON adjudications
+           BEGIN SELECT RAISE (ABORT, 'adjudications are append-only'); END""",
+        """CREATE TRIGGER adjudications_never_vanish BEFORE DELETE ON adjudications
+           BEGIN SELECT RAISE (ABORT, 'adjudications are append-only'); END""",
+        """CREATE VIEW current_adjudications AS
+           SELECT adjudications.* FROM adjudications JOIN (
+               SELECT max(adjudication_id) AS adjudication_id FROM adjudications
+               GROUP BY item_id, rubric_version
+           ) USING (adjudication_id)""",
     )
     for statement in statements:
         db.conn.execute(statement)

@@ -1,4 +1,4 @@
-"""Schema of pipeline.db, the judge part: prompts, judges, judgments, batches, samples, exports."""
+"""Schema of pipeline.db, the judge part: judges, judgments, batches, samples, splits, exports."""
 
 from sqlite_utils import Database, Migrations
 
@@ -135,6 +135,85 @@ def m002_accounts(db: Database) -> None:
         "CREATE INDEX batch_asks_by_ask ON batch_asks (judge_id, item_hash, run_index)",
         "CREATE INDEX batch_asks_by_batch ON batch_asks (batch_id)",
         "CREATE INDEX batches_by_judge ON batches (judge_id)",
+    )
+    for statement in statements:
+        db.conn.execute(statement)
+
+
+@judge_migrations()
+def m003_designs_and_splits(db: Database) -> None:
+    """Samples by strata with silent repeats, and the frozen split with every opening of its test.
+
+    SQLite cannot widen a CHECK, so the two sample tables are built anew, children first out. A
+    stratum's size at the drawing is kept, since the study may grow afterwards. `multiplicity` is
+    how many turns of the study read alike, again at the drawing. A repeat is an item under a
+    second opaque id, which people label without knowing.
+    """
+    statements = (
+        """CREATE TABLE designs (
+            sample_id TEXT PRIMARY KEY,
+            method TEXT NOT NULL CHECK (method IN ('simple random', 'stratified')),
+            strata_of TEXT NOT NULL CHECK (json_valid(strata_of)),
+            seed INTEGER NOT NULL,
+            drawn INTEGER NOT NULL,
+            population INTEGER NOT NULL,
+            drawn_at TEXT NOT NULL
+        ) STRICT""",
+        """CREATE TABLE design_items (
+            item_id TEXT PRIMARY KEY,
+            sample_id TEXT NOT NULL REFERENCES designs,
+            item_hash TEXT NOT NULL UNIQUE,
+            stratum TEXT NOT NULL,
+            multiplicity INTEGER NOT NULL CHECK (multiplicity >= 1),
+            inclusion_probability REAL NOT NULL
+                CHECK (inclusion_probability > 0 AND inclusion_probability <= 1)
+        ) STRICT""",
+        """INSERT INTO designs
+           SELECT sample_id, method, '[]', seed, drawn, population, drawn_at FROM samples""",
+        """INSERT INTO design_items
+           SELECT item_id, sample_id, item_hash, '',
+                  max(1, (SELECT count(*) FROM turns WHERE turns.item_hash = old.item_hash)),
+                  inclusion_probability
+           FROM sample_items AS old""",
+        "DROP TABLE sample_items",
+        "DROP TABLE samples",
+        "ALTER TABLE designs RENAME TO samples",
+        "ALTER TABLE design_items RENAME TO sample_items",
+        """CREATE TABLE sample_strata (
+            sample_id TEXT NOT NULL REFERENCES samples,
+            stratum TEXT NOT NULL,
+            drawn INTEGER NOT NULL,
+            population INTEGER NOT NULL,
+            PRIMARY KEY (sample_id, stratum)
+        ) STRICT, WITHOUT ROWID""",
+        """INSERT INTO sample_strata SELECT sample_id, '', drawn, population FROM samples""",
+        """CREATE TABLE sample_repeats (
+            item_id TEXT PRIMARY KEY,
+            repeats TEXT NOT NULL UNIQUE REFERENCES sample_items (item_id)
+        ) STRICT""",
+        """CREATE TABLE splits (
+            split_hash TEXT PRIMARY KEY,
+            rubric_version TEXT NOT NULL,
+            reference_rule TEXT NOT NULL,
+            frozen_at TEXT NOT NULL
+        ) STRICT""",
+        """CREATE TABLE split_queries (
+            query_hash TEXT PRIMARY KEY,
+            split_hash TEXT NOT NULL REFERENCES splits,
+            part TEXT NOT NULL CHECK (part IN ('dev', 'test')),
+            stratum TEXT NOT NULL
+        ) STRICT""",
+        """CREATE TABLE test_openings (
+            opening_id INTEGER PRIMARY KEY,
+            split_hash TEXT NOT NULL REFERENCES splits,
+            judge_id TEXT NOT NULL REFERENCES judges,
+            rubric_version TEXT NOT NULL,
+            opened_at TEXT NOT NULL
+        ) STRICT""",
+        "CREATE INDEX sample_items_by_sample ON sample_items (sample_id)",
+        "CREATE INDEX split_queries_by_split ON split_queries (split_hash)",
+        "CREATE INDEX test_openings_by_split ON test_openings (split_hash)",
+        "CREATE INDEX test_openings_by_judge ON test_openings (judge_id)",
     )
     for statement in statements:
         db.conn.execute(statement)

@@ -136,6 +136,7 @@ def _draw(pipeline_db: Database, hashes: list[str], n: int | None, seed: int) ->
         {
             "sample_id": sample.sample_id,
             "method": METHOD,
+            "strata_of": "[]",
             "seed": sample.seed,
             "drawn": sample.drawn,
             "population": sample.population,
@@ -147,6 +148,8 @@ def _draw(pipeline_db: Database, hashes: list[str], n: int | None, seed: int) ->
             "item_id": opaque_id(seed, item_hash),
             "sample_id": sample.sample_id,
             "item_hash": item_hash,
+            "stratum": "",
+            "multiplicity": 1,
             "inclusion_probability": sample.inclusion_probability,
         }
         for item_hash in chosen
