@@ -3,19 +3,37 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
+from annotator.adjudication import Adjudication
 from annotator.annotation import Annotation
+from annotator.name import checked_name
 from rubrics import InputError, Rubric
 
 LabelsByAnnotator = dict[str, dict[str, str]]  # annotator → item id → category id
+
+
+class ReferenceRule(StrEnum):
+    """How several annotators' labels of an item become its reference label.
+
+    `majority`: the most frequent one; a tie gives none. `adjudicated`: the adjudicator's decision;
+    an item without one takes the label that everybody gave it, and one that people label
+    differently has none until somebody decides. `dawid-skene`: the most probable one when
+    everybody's error rates are estimated too.
+    """
+
+    MAJORITY = "majority"
+    ADJUDICATED = "adjudicated"
+    DAWID_SKENE = "dawid-skene"
 
 
 @dataclass(frozen=True)
 class References:
     """Item ids by what their annotations amount to; every annotated item is in exactly one.
 
-    `labels` maps to the category, `skips` to the reasons given; `annotations` holds all that was
-    said of each item, skips too. `rule` says in words how several annotators' labels became one.
+    `labels` maps to the category, `skips` to the reasons given; `undecided` are those that people
+    label differently and that await an adjudicator. `annotations` holds all that was said of each
+    item, skips too. `rule` says in words how several annotators' labels became one.
     """
 
     rule: str
@@ -23,6 +41,7 @@ class References:
     ties: frozenset[str]
     skips: Mapping[str, str]
     annotations: Mapping[str, tuple[Annotation, ...]]
+    undecided: frozenset[str] = frozenset()
 
     @property
     def flagged(self) -> int:
@@ -31,36 +50,70 @@ class References:
 
 
 def reference_labels(
-    annotations: Iterable[Annotation], rubric: Rubric, annotator: str | None = None
+    annotations: Iterable[Annotation],
+    rubric: Rubric,
+    annotator: str | None = None,
+    rule: ReferenceRule = ReferenceRule.MAJORITY,
+    adjudications: Iterable[Adjudication] = (),
 ) -> References:
     """Fold current annotations under `rubric`, one per (item, annotator), to reference labels.
 
-    One annotator's label stands; of several the most frequent one does, and where two are equally
-    frequent there is none. A skip is never a label: it counts only where nobody gave one.
+    `annotator` takes one person's labels alone; else `rule` says what of several people's counts,
+    with the current `adjudications` under the rubric where these decide. A skip is never a label:
+    it counts only where nobody gave one.
 
     Raises InputError for a category that the rubric does not have, and for an `annotator` who
-    has annotated nothing under it.
+    has annotated nothing under it. The Dawid-Skene rule needs numpy, so it is not here but in
+    `judge.calibration.references`.
     """
     annotations = list(annotations)
     if annotator is not None:
         annotations = _by(annotator, annotations, rubric)
-    votes: dict[str, list[str]] = defaultdict(list)
-    for labels in labels_by_annotator(annotations, rubric).values():
-        for item_id, category in labels.items():
-            votes[item_id].append(category)
-    winners = {item_id: _most_frequent(categories) for item_id, categories in votes.items()}
+        rule = ReferenceRule.MAJORITY
+    votes = labels_by_item(annotations, rubric)
+    if rule is ReferenceRule.MAJORITY:
+        words = _rule(annotator, annotations)
+        return folded(annotations, votes, words, {i: _most_frequent(v) for i, v in votes.items()})
+    if rule is not ReferenceRule.ADJUDICATED:
+        raise ValueError(f"no fold of labels alone: {rule}")
+    decided = {said.item_id: said.category for said in adjudications}
+    _refuse_unknown(decided.items(), rubric)
+    annotated = {said.item_id for said in annotations}
+    decided = {item_id: category for item_id, category in decided.items() if item_id in annotated}
+    agreed = {i: given[0] if len(set(given)) == 1 else None for i, given in votes.items()}
+    words = (
+        "the label that all annotators of an item gave it, else the adjudicator's decision "
+        f"({len(decided)} decided); labelled differently and undecided gives none"
+    )
+    return folded(annotations, votes, words, agreed | decided, undecided=True)
+
+
+def folded(
+    annotations: Iterable[Annotation],
+    votes: Mapping[str, list[str]],
+    rule: str,
+    winners: Mapping[str, str | None],
+    *,
+    undecided: bool = False,
+) -> References:
+    """References with what a rule made of each item's votes, None being no label.
+
+    Items without a label are ties, or with `undecided` those that nobody has decided.
+    """
     reasons: dict[str, set[str]] = defaultdict(set)
     by_item: dict[str, list[Annotation]] = defaultdict(list)
     for annotation in sorted(annotations, key=lambda said: said.annotator):
         by_item[annotation.item_id].append(annotation)
-        if annotation.kind == "skip" and annotation.item_id not in votes:
+        if annotation.kind == "skip" and not (annotation.item_id in votes or annotation.item_id in winners):
             reasons[annotation.item_id].add(annotation.skip_reason or "no reason given")
+    without = frozenset(item_id for item_id, label in winners.items() if label is None)
     return References(
-        rule=_rule(annotator, annotations),
+        rule=rule,
         labels={item_id: label for item_id, label in winners.items() if label is not None},
-        ties=frozenset(item_id for item_id, label in winners.items() if label is None),
+        ties=frozenset() if undecided else without,
         skips={item_id: ", ".join(sorted(given)) for item_id, given in reasons.items()},
         annotations={item_id: tuple(said) for item_id, said in by_item.items()},
+        undecided=without if undecided else frozenset(),
     )
 
 

@@ -6,9 +6,12 @@ from dataclasses import asdict, dataclass
 from judge.calibration.consistency import Flips
 from judge.calibration.human import HumanAgreement
 from judge.calibration.judge_choice import judge_dict
-from judge.calibration.measures.agreement import LabelScores
 from judge.calibration.measures.confusion import Confusion
-from judge.calibration.measures.resampling import LEVEL, RESAMPLES, Kappa
+from judge.calibration.measures.estimate import Estimate
+from judge.calibration.measures.interval import LEVEL
+from judge.calibration.measures.kappa import Kappa
+from judge.calibration.measures.label_scores import LabelScores
+from judge.calibration.measures.replicates import RESAMPLES
 from judge.calibration.pairing import TIE, Exclusion, Pair, Pairing
 from judge.calibration.sampling.sample import Sample
 from judge.reading import Reading
@@ -33,6 +36,20 @@ class Kappas:
             "labels": self.labels.as_dict(),
             "sigma": self.sigma.as_dict(),
             "parseable": self.parseable.as_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """The other coefficients of agreement, by name: of the labels' table, and of sigma's."""
+
+    labels: dict[str, Estimate]
+    sigma: dict[str, Estimate]
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "labels": {name: estimate.as_dict() for name, estimate in self.labels.items()},
+            "sigma": {name: estimate.as_dict() for name, estimate in self.sigma.items()},
         }
 
 
@@ -68,6 +85,7 @@ class Calibration:
     confusion: Confusion
     sigma_confusion: Confusion
     kappas: Kappas
+    coefficients: Coefficients
     label_scores: tuple[LabelScores, ...]
     human: HumanAgreement
     more_labels: int | None
@@ -142,6 +160,7 @@ class Calibration:
             "labels_under_other_rubrics": self.other_labels,
             "invalid": self.invalid,
             "kappa": self.kappas.as_dict(),
+            "coefficients": self.coefficients.as_dict(),
             "labels": [scores.as_dict() for scores in self.label_scores],
             "confusion": {
                 "labels": self.confusion.as_dict(),

@@ -11,6 +11,7 @@ import click
 
 from generation.command import FiniteRange, Verb, study_option
 from generation.study import DEFAULT_SEED, Study
+from judge.calibration.label_table.cli import agreement, table
 from judge.calibration.options import (
     SEED,
     judge_option,
@@ -198,6 +199,10 @@ def export(
     if not exported.new:
         click.echo(f"{exported.folder} holds this export already; nothing written", err=True)
     click.echo(f"next: judge --prompt {shlex.quote(str(exported.folder))}{study.option}")
+
+
+calibrate.add_command(agreement)
+calibrate.add_command(table)
 
 
 @contextmanager

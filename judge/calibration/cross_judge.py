@@ -14,14 +14,10 @@ from judge.calibration.consistency import Consistency, consistency
 from judge.calibration.conversations import conversation_numbers
 from judge.calibration.judge_choice import check_judged_under, judge_dict
 from judge.calibration.measures.alpha import Alpha, alpha_with_interval
-from judge.calibration.measures.confusion import INVALID, conversation_tables, outcome_of
-from judge.calibration.measures.resampling import (
-    LEVEL,
-    RESAMPLES,
-    Kappa,
-    kappa_with_interval,
-    resample,
-)
+from judge.calibration.measures.confusion import INVALID, outcome_of
+from judge.calibration.measures.interval import LEVEL
+from judge.calibration.measures.kappa import Kappa, kappa_between
+from judge.calibration.measures.replicates import RESAMPLES
 from judge.reading import Reading, majority_run
 from judge.store import JudgmentStore, StoredJudge
 from judge.verdict_runs import complete_items, incomplete_items, labels_by_run
@@ -170,9 +166,8 @@ def _kappa(
     seed: int,
 ) -> Kappa:
     both = sorted(one.keys() & other.keys())
-    rows = ((conversations[item], one[item], other[item]) for item in both)
-    tables = conversation_tables(rows, categories)
-    return kappa_with_interval(tables, resample(tables, seed=seed))
+    rows = [(conversations[item], one[item], other[item]) for item in both]
+    return kappa_between(rows, categories, seed=seed)
 
 
 def _reading(runs: int) -> Reading:

@@ -6,8 +6,7 @@ from itertools import combinations
 
 from annotator.reference import LabelsByAnnotator
 from judge.calibration.measures.alpha import Alpha, alpha_with_interval
-from judge.calibration.measures.confusion import conversation_tables
-from judge.calibration.measures.resampling import Kappa, kappa_with_interval, resample
+from judge.calibration.measures.kappa import Kappa, kappa_between
 
 
 @dataclass(frozen=True)
@@ -48,10 +47,8 @@ def human_agreement(
 
     def pair(first: str, second: str) -> AnnotatorPair:
         both = sorted(labels[first].keys() & labels[second].keys())
-        rows = ((conversations[i], labels[first][i], labels[second][i]) for i in both)
-        tables = conversation_tables(rows, categories)
-        kappa = kappa_with_interval(tables, resample(tables, seed=seed))
-        return AnnotatorPair(first, second, kappa)
+        rows = [(conversations[i], labels[first][i], labels[second][i]) for i in both]
+        return AnnotatorPair(first, second, kappa_between(rows, categories, seed=seed))
 
     pairs = tuple(pair(first, second) for first, second in combinations(sorted(labels), 2))
     if len(labels) < 3:

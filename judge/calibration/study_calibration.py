@@ -1,7 +1,5 @@
 """From a study's two stores to the calibration of one judge."""
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlite_utils import Database
 
 from annotator.annotation import Annotation, current_annotations
@@ -9,23 +7,15 @@ from annotator.labels import blind_items, recorded_rubric
 from annotator.name import checked_name
 from annotator.reference import labels_by_annotator, reference_labels
 from generation.study import DEFAULT_SEED
-from judge.calibration.calibration import Calibration, Kappas
+from judge.calibration.calibration import Calibration
 from judge.calibration.consistency import flips
 from judge.calibration.human import human_agreement
 from judge.calibration.judge_choice import check_rubric, choose_judge
-from judge.calibration.measures.agreement import label_scores
-from judge.calibration.measures.confusion import (
-    INVALID,
-    View,
-    collapsing,
-    conversation_tables,
-    from_table,
-    parseable,
-)
-from judge.calibration.measures.resampling import kappa_with_interval, resample
 from judge.calibration.measures.sample_size import labels_needed
+from judge.calibration.pair_estimates import estimate_pairs
 from judge.calibration.pairing import INCOMPLETE, Pairing, conversation_of, pair_items
 from judge.calibration.sampling.sample import sampled_items, stored_sample
+from judge.calibration.sampling.weights import design_weights
 from judge.prompts.template_store import TemplateStore
 from judge.reading import Reading, choose_reading, choose_runs, read, to_complete
 from judge.store import JudgmentStore, StoredJudge
@@ -38,8 +28,6 @@ from judge.verdict_runs import (
     run_count,
 )
 from rubrics import InputError, Rubric
-
-SIGMAS = ("1", "0")  # a genuine follow-up, and every other category
 
 
 def calibrate_study(
@@ -83,6 +71,7 @@ def calibrate_study(
         by_run = judgments_by_run(pipeline_db, chosen.judge_id, set(sampled.values()), runs)
         several = labels_by_run(pipeline_db, chosen.judge_id, runs) if runs > 1 else {}
         sample = stored_sample(pipeline_db)
+        design = design_weights(pipeline_db)
 
     references = reference_labels(annotations, rubric, annotator)
     by_annotator = labels_by_annotator(annotations, rubric)
@@ -99,16 +88,7 @@ def calibrate_study(
     if not references.ties:  # where people tie on all, their own agreement is the result
         _refuse_unpaired(pairing, runs, complete)
 
-    categories = rubric.category_ids
-    rows = (
-        (pair.conversation, pair.reference, outcome)
-        for pair in pairing.pairs
-        for outcome in pair.outcomes
-    )
-    tables = conversation_tables(rows, categories, (INVALID,))
-    confusion = from_table(tables.sum(axis=0), categories, (INVALID,))
-    by_sigma = collapsing([SIGMAS.index(str(category.sigma)) for category in rubric.categories])
-    kappas = _kappas(tables, by_sigma, seed, pairing)
+    found = estimate_pairs(pairing.pairs, rubric, design, seed=seed)
     conversations = {item_id: conversation_of(item) for item_id, item in blind.items()}
     return Calibration(
         rubric=rubric,
@@ -126,24 +106,14 @@ def calibrate_study(
         sample=sample,
         pairing=pairing,
         other_labels={version: len(ids) for version, ids in elsewhere.items()},
-        confusion=confusion,
-        sigma_confusion=from_table(by_sigma(confusion.table), SIGMAS, (INVALID,)),
-        kappas=kappas,
-        label_scores=label_scores(confusion),
-        human=human_agreement(by_annotator, categories, conversations, seed=seed),
-        more_labels=labels_needed(kappas.labels),
+        confusion=found.confusion,
+        sigma_confusion=found.sigma_confusion,
+        kappas=found.kappas,
+        coefficients=found.coefficients,
+        label_scores=found.label_scores,
+        human=human_agreement(by_annotator, rubric.category_ids, conversations, seed=seed),
+        more_labels=labels_needed(found.kappas.labels),
         seed=seed,
-    )
-
-
-def _kappas(tables: NDArray[np.int64], by_sigma: View, seed: int, pairing: Pairing) -> Kappas:
-    draws = resample(tables, seed=seed)
-    items = len(pairing.pairs)
-    readable = sum(any(verdict.valid for verdict in pair.judgments) for pair in pairing.pairs)
-    return Kappas(
-        labels=kappa_with_interval(tables, draws, items),
-        sigma=kappa_with_interval(by_sigma(tables), by_sigma(draws), items),
-        parseable=kappa_with_interval(parseable(tables), parseable(draws), readable),
     )
 
 

@@ -4,25 +4,24 @@ import json
 
 import numpy as np
 import pytest
-from lone_items import alone
+from lone_items import alone, kappa_of_tables, scores_of
 
 from judge.calibration.measures.agreement import (
     NO_ITEMS,
     ONE_CLASS,
     agreement,
     band,
-    label_scores,
     table_agreement,
 )
 from judge.calibration.measures.alpha import alpha_with_interval, nominal_alpha
 from judge.calibration.measures.confusion import INVALID, from_table, tally
-from judge.calibration.measures.resampling import kappa_with_interval, resample
+from judge.calibration.measures.interval import WILSON
 from rubrics import InputError
 
 
 def kappa_of(pairs, categories="abc", judge_only=()):
     items = alone(tally(pairs, categories, judge_only).table)
-    return kappa_with_interval(items, resample(items, seed=1, resamples=2000))
+    return kappa_of_tables(items, resamples=2000)
 
 
 def test_no_items():
@@ -146,18 +145,20 @@ def test_two_columns_of_one_name_are_refused(names, outcomes):
 
 def test_scores_with_nothing_to_divide_by_are_null_with_a_reason():
     """sklearn prints 0.0 with a warning."""
-    a, b, c = label_scores(from_table(np.array([[2, 1, 0], [0, 0, 0], [0, 0, 0]]), "abc"))
-    assert (a.precision, a.undefined) == (1, {})
-    assert (b.recall, b.precision, b.f1) == (None, 0, 0)
+    a, b, c = scores_of(from_table(np.array([[2, 1, 0], [0, 0, 0], [0, 0, 0]]), "abc"))
+    assert (a.precision.value, a.undefined) == (1, {})
+    assert (b.recall.value, b.precision.value, b.f1.value, b.kappa.value) == (None, 0, 0, 0)
     assert b.undefined == {"recall": "no item has this reference label"}
-    assert (c.precision, c.recall, c.f1) == (None, None, None)
-    assert set(c.undefined) == {"precision", "recall", "f1"}
+    assert (c.precision.value, c.recall.value, c.f1.value, c.kappa.value) == (None,) * 4
+    assert set(c.undefined) == {"precision", "recall", "f1", "kappa"}
+    assert a.recall.interval.method == "none: fewer than 10 items with this label (3)"
     assert json.loads(json.dumps(c.as_dict(), allow_nan=False))["f1"] is None
 
 
 def test_scores_count_an_invalid_verdict_against_recall():
-    (score,) = label_scores(from_table(np.array([[3, 1]]), "a", [INVALID]))
-    assert (score.support, score.judged, score.recall, score.precision) == (4, 3, 0.75, 1.0)
+    (score,) = scores_of(from_table(np.array([[3, 1]]), "a", [INVALID]))
+    assert (score.support, score.judged) == (4, 3)
+    assert (score.recall.value, score.precision.value) == (0.75, 1.0)
 
 
 def test_alpha_without_two_labels_in_use_is_undefined():
@@ -194,5 +195,6 @@ def test_alpha_without_an_interval_says_why():
     assert unpaired.interval.method == "none: no item has two labels"
     agreed = {"1": "a", "2": "b", "3": "a"}
     perfect = alpha_with_interval([agreed] * 3, "ab", {i: i for i in agreed}, seed=1)
-    assert (perfect.value, perfect.interval.low) == (1, None)
-    assert perfect.interval.method == "none: every resample gives the same value"
+    assert (perfect.value, perfect.interval.high, perfect.large_sample.low) == (1, 1, None)
+    assert perfect.interval.low < 0 < 1  # three items that agree tell next to nothing
+    assert perfect.interval.method == WILSON

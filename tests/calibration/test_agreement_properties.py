@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from lone_items import alone
+from lone_items import alone, kappa_of_tables
 
 from judge.calibration.measures.agreement import influence, kappas, table_agreement
 from judge.calibration.measures.confusion import collapsing, parseable, tally
-from judge.calibration.measures.resampling import kappa_with_interval, resample
 
 LETTERS = "abcd"
 pairs = st.lists(st.tuples(st.sampled_from(LETTERS), st.sampled_from(LETTERS)), max_size=40)
@@ -71,7 +70,7 @@ def test_kappa_is_bounded_and_one_only_without_disagreement(rows):
 @given(extended)
 def test_an_interval_contains_its_estimate(rows):
     items = alone(table(rows, ["invalid"]))
-    found = kappa_with_interval(items, resample(items, seed=3, resamples=300))
+    found = kappa_of_tables(items, resamples=300)
     if found.interval.low is None:
         assert found.interval.high is None
         assert found.interval.method.startswith("none: ")

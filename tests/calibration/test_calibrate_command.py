@@ -195,7 +195,7 @@ def test_export_writes_the_calibrated_prompt(small_study, tmp_path):
     option = f"--study {small_study.study.folder}"
     assert result.stdout.splitlines() == [
         str(folder),
-        "kappa 0.710, 95% CI 0.54–0.85, n = 40",
+        "kappa 0.710, 95% CI 0.55–0.85, n = 40",
         f"next: judge --prompt {folder} {option}",
     ]
     assert result.stderr == ""

@@ -54,8 +54,8 @@ def test_kappa_is_that_of_a_published_table(builder):
     assert found.kappas.labels.value == pytest.approx(0.491525, abs=5e-7)
     assert found.kappas.labels.agreement.standard_error == pytest.approx(0.051002, abs=5e-7)
     assert found.kappas.parseable == found.kappas.labels
-    assert [s.f1 for s in found.label_scores[:3]] == pytest.approx([0.80, 2 / 3, 0.40])
-    assert found.label_scores[6].undefined.keys() == {"precision", "recall", "f1"}
+    assert [s.f1.value for s in found.label_scores[:3]] == pytest.approx([0.80, 2 / 3, 0.40])
+    assert found.label_scores[6].undefined.keys() == {"precision", "recall", "f1", "kappa"}
 
 
 def test_every_sum_adds_up(builder):

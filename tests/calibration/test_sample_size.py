@@ -2,16 +2,15 @@
 
 import numpy as np
 import pytest
-from lone_items import alone
+from lone_items import alone, kappa_of_tables
 
 from judge.calibration.measures.agreement import table_agreement
-from judge.calibration.measures.resampling import kappa_with_interval, resample
 from judge.calibration.measures.sample_size import ENOUGH_TO_SCALE, PLANNED, labels_needed
 
 
 def needed(table) -> int | None:
     items = alone(table)
-    return labels_needed(kappa_with_interval(items, resample(items, seed=1)))
+    return labels_needed(kappa_of_tables(items, seed=1))
 
 
 def test_the_planned_number_is_that_of_the_literature():
@@ -30,7 +29,7 @@ def test_the_observed_width_is_scaled():
     total = table.sum() + more
     # Drawing that many with the same shares comes out at the wanted width.
     larger = np.round(table * total / table.sum()).astype(np.int64)
-    found = kappa_with_interval(alone(larger), resample(alone(larger), seed=2)).interval
+    found = kappa_of_tables(alone(larger), seed=2).interval
     assert found.half_width == pytest.approx(0.10, abs=0.005)
 
 
@@ -55,12 +54,12 @@ def test_as_many_as_planned_and_still_no_interval_gives_no_number():
 def test_items_that_share_conversations_need_more():
     table = np.array([[30, 10], [10, 10]])
     in_pairs = alone(table) * 2
-    found = labels_needed(kappa_with_interval(in_pairs, resample(in_pairs, seed=1)))
+    found = labels_needed(kappa_of_tables(in_pairs, seed=1))
     assert found == pytest.approx(2 * needed(table), abs=4)
 
 
 def test_few_conversations_are_not_scaled():
     in_fours = alone([[5, 2], [2, 5]]) * 4
-    kappa = kappa_with_interval(in_fours, resample(in_fours, seed=1))
+    kappa = kappa_of_tables(in_fours, seed=1)
     assert kappa.agreement.n > ENOUGH_TO_SCALE > kappa.conversations
     assert labels_needed(kappa) == PLANNED - 56

@@ -1,6 +1,13 @@
-"""Tables whose every item is a conversation of its own."""
+"""Tables of conversations, and what the engine makes of them."""
 
 import numpy as np
+
+from judge.calibration.measures.confusion import Confusion
+from judge.calibration.measures.estimate import estimates
+from judge.calibration.measures.kappa import Kappa, kappa_of
+from judge.calibration.measures.label_scores import LabelScores, label_scores
+from judge.calibration.measures.table_measures import label_measures
+from judge.calibration.measures.units import Units, gather
 
 
 def alone(table) -> np.ndarray:
@@ -8,3 +15,28 @@ def alone(table) -> np.ndarray:
     table = np.asarray(table)
     cells = np.eye(table.size, dtype=np.int64)
     return np.repeat(cells, table.ravel(), axis=0).reshape(-1, *table.shape)
+
+
+def units_of(tables: np.ndarray) -> Units:
+    """Units whose conversations hold these tables, shape (Q, K, K + E)."""
+    return gather(
+        tables.reshape(len(tables), int(np.prod(tables.shape[1:]))), np.arange(len(tables))
+    )
+
+
+def kappa_of_tables(tables: np.ndarray, **options: int) -> Kappa:
+    """The reported kappa of conversations that hold these tables."""
+    return kappa_of(units_of(tables), tables.shape[1:], **{"seed": 1} | options)
+
+
+def scores_of(confusion: Confusion) -> tuple[LabelScores, ...]:
+    """Label scores of a table whose items are independent."""
+    items = alone(confusion.table)
+    measures = [
+        measure
+        for k in range(len(confusion.categories))
+        for measure in label_measures(
+            k, lambda sums: sums.reshape(*sums.shape[:-1], *items.shape[1:]), f"{k} "
+        )
+    ]
+    return label_scores(confusion, estimates(units_of(items), measures, seed=1, resamples=500))

@@ -7,7 +7,12 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judge.calibration.measures.resampling import Interval, percentile_interval, resample
+from judge.calibration.measures.estimate import Measure, estimates
+from judge.calibration.measures.interval import WILSON, Interval, no_interval, wilson
+from judge.calibration.measures.kappa import cluster_numbers
+from judge.calibration.measures.replicates import Sums
+from judge.calibration.measures.table_measures import CORRELATION
+from judge.calibration.measures.units import gather, patterns
 
 Rater = Mapping[str, str]  # item id → label
 
@@ -22,6 +27,7 @@ class Alpha:
 
     value: float | None
     interval: Interval
+    large_sample: Interval
     items: int
     conversations: int
     undefined: str | None = None
@@ -42,17 +48,28 @@ def alpha_with_interval(
     seed: int,
 ) -> Alpha:
     """Alpha with its interval; `conversations` says of every item which one it belongs to."""
-    raters = list(raters)
-    value, items = nominal_alpha(raters, categories)
-    together: dict[Hashable, list[NDArray[np.int64]]] = defaultdict(list)
-    for item_id, row in _label_counts(raters, categories).items():
-        together[conversations[item_id]].append(row)
+    of_item = _label_counts(raters, categories)
+    counts = np.array(list(of_item.values()), dtype=np.int64).reshape(-1, len(categories))
+    return alpha_of_counts(counts, [conversations[item] for item in of_item], seed=seed)
+
+
+def alpha_of_counts(
+    counts: NDArray[np.int64], conversations: Sequence[Hashable], *, seed: int
+) -> Alpha:
+    """Alpha of items with two labels or more: `counts` (items, K), and each one's conversation."""
+    together = len(set(conversations))
+    value = counted_alpha(counts)
     if value is None:
-        reason = "fewer than two labels in use" if items else "no item has two labels"
-        return Alpha(None, Interval(None, None, f"none: {reason}"), items, len(together), reason)
-    features = np.array([alpha_features(np.array(rows)).sum(0) for rows in together.values()])
-    interval = percentile_interval(value, alphas(resample(features, seed=seed)))
-    return Alpha(value, interval, items, len(together))
+        reason = "fewer than two labels in use" if len(counts) else "no item has two labels"
+        none = no_interval(reason)
+        return Alpha(None, none, none, len(counts), together, reason)
+    found = patterns(counts)
+    units = gather(
+        alpha_features(found.rows), found.of_item, clusters=cluster_numbers(conversations)
+    )
+    measure = Measure("alpha", alphas, bound=alpha_bound, limits=CORRELATION)
+    estimate = estimates(units, [measure], seed=seed)["alpha"]
+    return Alpha(value, estimate.interval, estimate.large_sample, len(counts), together)
 
 
 def nominal_alpha(raters: Iterable[Rater], categories: Sequence[str]) -> tuple[float | None, int]:
@@ -61,14 +78,32 @@ def nominal_alpha(raters: Iterable[Rater], categories: Sequence[str]) -> tuple[f
     Items with fewer than two labels are left out before anything is counted (Krippendorff 2004).
     None where fewer than two labels are in use: no disagreement could have been expected.
     """
+    of_item = _label_counts(raters, categories)
+    counts = np.array(list(of_item.values()), dtype=np.int64).reshape(-1, len(categories))
+    return counted_alpha(counts), len(counts)
+
+
+def counted_alpha(counts: NDArray[np.int64]) -> float | None:
+    """Alpha of items with two labels or more, from how often each got each: shape (items, K).
+
+    None where fewer than two labels are in use.
+    """
     import krippendorff
 
-    counts = np.array(list(_label_counts(raters, categories).values()))
-    if not len(counts) or counts.any(axis=0).sum() < 2:
-        return None, len(counts)
+    if counts.any(axis=0).sum() < 2:
+        return None
     # Counts rather than labels: the package takes a label spelt "nan" for a missing one.
-    alpha = krippendorff.alpha(value_counts=counts, level_of_measurement="nominal")
-    return float(alpha), len(counts)
+    return float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal"))
+
+
+def alpha_bound(total: Sums, units: int) -> Interval | None:
+    """At perfect agreement: the Wilson bound of the agreement, each conversation as one item."""
+    if total[0] > 0:
+        return None
+    labels = total[1:]
+    n = labels.sum()
+    expected = (n**2 - (labels**2).sum()) / (n * (n - 1))
+    return Interval(float(1 - (1 - wilson(units, units)[0]) / expected), 1.0, WILSON)
 
 
 def alpha_features(counts: NDArray[np.int64]) -> NDArray[np.float64]:

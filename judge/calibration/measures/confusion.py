@@ -1,7 +1,6 @@
 """Confusion: how often the judge said which label where people said which."""
 
 import difflib
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -67,32 +66,22 @@ def tally(
     Raises InputError for a label outside the categories, with the nearest one: None, NaN, blank or
     misspelt labels are never taken for a class, nor left out. Raises it for names given twice.
     """
-    rows = (("all", reference, outcome) for reference, outcome in pairs)
-    table = conversation_tables(rows, categories, judge_only).sum(axis=0)
+    row, column = positions(categories), positions(categories, judge_only)
+    table = np.zeros((len(categories), len(categories) + len(judge_only)), dtype=np.int64)
+    for reference, outcome in pairs:
+        table[row(reference), column(outcome)] += 1
     return from_table(table, categories, judge_only)
 
 
-def conversation_tables(
-    rows: Iterable[tuple[Hashable, Hashable, Hashable]],
-    categories: Sequence[str],
-    judge_only: Sequence[str] = (),
-) -> NDArray[np.int64]:
-    """One table of counts per conversation, from (conversation, reference, outcome) rows.
-
-    Shape (Q, K, K + E). What several turns after one q have in common stays together, so that
-    intervals can tell Q conversations from as many items. Raises InputError as `tally` does.
-    """
+def positions(
+    categories: Sequence[str], judge_only: Sequence[str] = ()
+) -> Callable[[Hashable], int]:
+    """The number of a label by its name; it raises InputError for a label of another name."""
     names = (*categories, *judge_only)
     if len(set(names)) < len(names):
         raise InputError(f"categories and outcomes share a name: {', '.join(names)}")
-    columns = {name: position for position, name in enumerate(names)}
-    references = dict(list(columns.items())[: len(categories)])
-    shape = (len(references), len(columns))
-    tables: dict[Hashable, NDArray[np.int64]] = defaultdict(lambda: np.zeros(shape, np.int64))
-    for conversation, reference, outcome in rows:
-        cell = _position(reference, references), _position(outcome, columns)
-        tables[conversation][cell] += 1
-    return np.array(list(tables.values()), dtype=np.int64).reshape(-1, *shape)
+    known = {name: position for position, name in enumerate(names)}
+    return lambda label: _position(label, known)
 
 
 def from_table(

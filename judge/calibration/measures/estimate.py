@@ -56,7 +56,8 @@ class Estimate:
     `value` is None where `undefined` says why. `units` are the conversations resampled (items,
     where none share one); `standard_error` allows for that. `two_sided_p` is that of the value
     being 0 by the bootstrap, for differences: twice the smaller share of resamples beyond 0, at
-    least 1/B; None where there is no interval.
+    least 1/B; None where there is no interval. `run_variance` is the part of SE² that three runs
+    of the judge or more have in common.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Estimate:
     units: int
     undefined: str | None = None
     two_sided_p: float | None = None
+    run_variance: float = 0.0
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -96,7 +98,7 @@ def estimates(
 
 
 def _estimate(measure: Measure, replicates: Replicates, units: Units) -> Estimate:
-    total, n = units.total, units.count
+    total, n = units.merged_runs.total, units.count
     if np.isnan(replicates.value):
         reason = measure.undefined(total)
         none = no_interval(reason)
@@ -108,15 +110,16 @@ def _estimate(measure: Measure, replicates: Replicates, units: Units) -> Estimat
     error = replicates.standard_error
     interval = measure.bound(total, n) or bootstrap_interval(
         value, replicates.resampled, acceleration(replicates.left_out, replicates.times)
-    )
+    ).within(measure.limits)
     return Estimate(
         measure.name,
         value,
         interval,
         error,
-        _cut(large_sample_interval(value, error, n), measure.limits),
+        large_sample_interval(value, error, n, measure.limits),
         n,
         two_sided_p=_two_sided_p(replicates) if interval.low is not None else None,
+        run_variance=replicates.run_variance,
     )
 
 
@@ -124,10 +127,3 @@ def _two_sided_p(replicates: Replicates) -> float:
     drawn = replicates.resampled[~np.isnan(replicates.resampled)]
     beyond = min((drawn <= 0).mean(), (drawn >= 0).mean())
     return float(min(1.0, 2 * max(beyond, 0.5 / len(drawn))))
-
-
-def _cut(interval: Interval, limits: tuple[float, float]) -> Interval:
-    if interval.low is None or interval.high is None:
-        return interval
-    low, high = (min(max(end, limits[0]), limits[1]) for end in (interval.low, interval.high))
-    return Interval(low, high, interval.method)

@@ -1,6 +1,6 @@
 """Intervals: bias-corrected and accelerated, percentile, Wilson's, and why there is none."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 LEVEL = 0.95  # two-sided coverage of every interval
 BCA = "BCa bootstrap"
 PERCENTILE = "percentile bootstrap"
-WILSON = "Wilson bound, as resampling can only repeat an estimate at its end"
+WILSON = "Wilson bound, each conversation as one item: an estimate at its end resamples to itself"
 FEW = 30  # units, below which an interval tends to be too narrow
 FEW_NOTE = f"fewer than {FEW} conversations, and an interval then tends to be too narrow"
 _NORMAL = NormalDist()
@@ -32,6 +32,12 @@ class Interval:
         if self.low is None or self.high is None:
             return None
         return (self.high - self.low) / 2
+
+    def within(self, limits: tuple[float, float]) -> "Interval":
+        """The part that the statistic can take; what runs add to the spread knows no limits."""
+        if self.low is None or self.high is None:
+            return self
+        return replace(self, low=max(self.low, limits[0]), high=min(self.high, limits[1]))
 
     def notes(self, units: int) -> tuple[str, ...]:
         """What makes it less telling than it looks, coming from so many conversations."""
@@ -82,17 +88,23 @@ def acceleration(left_out: NDArray[np.float64], times: NDArray[np.int64]) -> flo
     return float(times @ away**3) / (6 * spread**1.5)
 
 
-def large_sample_interval(estimate: float, standard_error: float | None, units: int) -> Interval:
-    """Estimate ± t·SE; with 30 units or more the normal's 1.96 instead of Student's t."""
-    if standard_error is None:
-        return no_interval("no standard error")
+def large_sample_interval(
+    estimate: float,
+    standard_error: float | None,
+    units: int,
+    limits: tuple[float, float] = (-np.inf, np.inf),
+) -> Interval:
+    """Estimate ± t·SE within `limits`; from 30 units on 1.96 stands for Student's t."""
+    if not standard_error:
+        return no_interval("no standard error" if standard_error is None else "standard error 0")
     if units < FEW:
         from scipy.stats import t
 
         reach, method = float(t.ppf((1 + LEVEL) / 2, units - 1)), f"large-sample, t({units - 1})"
     else:
         reach, method = _NORMAL.inv_cdf((1 + LEVEL) / 2), "large-sample, normal"
-    return Interval(estimate - reach * standard_error, estimate + reach * standard_error, method)
+    low, high = estimate - reach * standard_error, estimate + reach * standard_error
+    return Interval(low, high, method).within(limits)
 
 
 def wilson(hits: float, n: float) -> tuple[float, float]:

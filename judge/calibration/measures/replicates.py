@@ -21,13 +21,16 @@ Statistic = Callable[[Sums], NDArray[np.float64]]  # (..., F) to (...); NaN mark
 class Replicates:
     """Values of one statistic: observed, over the resamples (B,), and without each unit (U,).
 
-    `times` (U,) and `strata` (U,) are those of the units. Statistics computed together are from
-    the same resamples, hence paired.
+    `run_variance` is what the runs of the judge have in common adds to the variance of their mean
+    (0 of fewer than three runs), and is part of the spread of `resampled`. `times` (U,) and
+    `strata` (U,) are those of the units. Statistics computed together are from the same
+    resamples, hence paired.
     """
 
     value: float
     resampled: NDArray[np.float64]
     left_out: NDArray[np.float64]
+    run_variance: float
     times: NDArray[np.int64]
     strata: NDArray[np.int64]
 
@@ -35,8 +38,8 @@ class Replicates:
     def standard_error(self) -> float | None:
         """The jackknife's, which is the delta method's in large samples (Efron and Stein 1981).
 
-        Σ_h (n_h - 1)/n_h · Σ (θ without the unit - their mean in the stratum)². None where it is
-        not defined, and of a single unit.
+        Σ_h (n_h - 1)/n_h · Σ (θ without the unit - their mean in the stratum)², and what the runs
+        add. None where it is not defined, and of a single unit.
         """
         if np.isnan(self.value) or np.isnan(self.left_out).any() or self.times.sum() < 2:
             return None
@@ -47,7 +50,7 @@ class Replicates:
             n = int(times.sum())
             away = values - np.average(values, weights=times)
             variance += (n - 1) / n * float(times @ away**2)
-        return variance**0.5
+        return (variance + self.run_variance) ** 0.5
 
 
 def replicate(
@@ -58,23 +61,58 @@ def replicate(
     The result depends on the units and the seed alone: neither on the order that items came in
     nor on how many resamples are computed at a time.
     """
-    drawn = [np.empty(resamples) for _ in statistics]
+    drawn = np.empty((len(statistics), resamples))
     start = 0
     for sums in resampled_sums(units, seed=seed, resamples=resamples):
         for values, statistic in zip(drawn, statistics, strict=True):
             values[start : start + len(sums)] = statistic(sums)
         start += len(sums)
-    left_out = [np.empty(len(units.times)) for _ in statistics]
-    start = 0
-    for sums in _left_out(units):
-        for values, statistic in zip(left_out, statistics, strict=True):
-            values[start : start + len(sums)] = statistic(sums)
-        start += len(sums)
-    total = units.total
+    merged = units.merged_runs
+    values = _values(merged.total, statistics)
+    without = _without_each(merged, statistics)
+    shared = run_variances(units, statistics)
+    shifts = np.random.default_rng([seed, 1]).standard_normal(resamples)
     return tuple(
-        Replicates(float(statistic(total)), values, without, units.times, units.strata)
-        for statistic, values, without in zip(statistics, drawn, left_out, strict=True)
+        Replicates(
+            value=values[k],
+            resampled=drawn[k] + shared[k] ** 0.5 * shifts if shared[k] else drawn[k],
+            left_out=without[k],
+            run_variance=shared[k],
+            times=merged.times,
+            strata=merged.strata,
+        )
+        for k in range(len(statistics))
     )
+
+
+def run_variances(units: Units, statistics: Sequence[Statistic]) -> list[float]:
+    """What R ≥ 3 runs have in common adds to the variance of each statistic of all: σ²_run / R.
+
+    Items and runs are crossed: the variance of the runs' own values holds σ²_run and, of each
+    item's whims, σ²_item×run / n. The latter is part of the spread between items already, so it is
+    taken off, as the residual mean square of the jackknife influences (two-way analysis of
+    variance; Owen 2007, Ann Appl Stat 1:386, on what resampling both ways would count twice).
+    """
+    if units.runs < FEW_RUNS or units.count < 2:
+        return [0.0] * len(statistics)
+    alone = [units.of_run(run) for run in range(units.runs)]
+    values = np.array([_values(of_run.total, statistics) for of_run in alone])  # (R, S)
+    without = np.stack([_without_each(of_run, statistics) for of_run in alone])  # (R, S, U)
+    return [_run_variance(values[:, k], without[:, k], units.times) for k in range(len(statistics))]
+
+
+def _run_variance(
+    values: NDArray[np.float64], without: NDArray[np.float64], times: NDArray[np.int64]
+) -> float:
+    """σ²_run / R of one statistic: its values per run (R,), and without each unit (R, U)."""
+    if np.isnan(values).any() or np.isnan(without).any():
+        return 0.0
+    n, runs = int(times.sum()), len(values)
+    influence = (n - 1) * (values[:, np.newaxis] - without)
+    rest = influence - influence.mean(axis=0)
+    rest -= (rest @ times / n)[:, np.newaxis]
+    residual = float((rest**2 @ times).sum()) / ((n - 1) * (runs - 1))
+    return max(0.0, float(values.var(ddof=1)) - residual / n) / runs
 
 
 def resampled_sums(
@@ -82,27 +120,19 @@ def resampled_sums(
 ) -> Iterator[Sums]:
     """Sums of the features over resampled units, in chunks of shape (b, F).
 
-    In each resample every stratum's units are drawn anew, as many as it has, and with three runs
-    or more the runs too, the same for all units: what one run has in common is then part of the
-    spread. Sums are over R runs, like `Units.total`.
+    In each resample every stratum's units are drawn anew, as many as it has. The runs of a judge
+    are summed, like in `Units.total`.
     """
-    _, runs, width = units.rows.shape
+    units = units.merged_runs
     strata = [_Stratum(units, stratum, seed) for stratum in np.unique(units.strata)]
-    run_draws = np.random.default_rng([seed, 1])
-    widest = max([runs * width, *(stratum.width for stratum in strata)], default=1)
+    widest = max([units.rows.shape[2], *(stratum.width for stratum in strata)], default=1)
     size = max(1, min(resamples, chunk // max(1, widest)))
     for start in range(0, resamples, size):
         b = min(size, resamples - start)
-        sums = np.zeros((b, runs * width))
+        sums = np.zeros((b, units.rows.shape[2]))
         for stratum in strata:
             sums += stratum.draw(b)
-        if runs == 1:
-            yield sums
-            continue
-        weights = np.ones((b, runs))
-        if runs >= FEW_RUNS:
-            weights = run_draws.multinomial(runs, np.full(runs, 1 / runs), size=b)
-        yield np.einsum("br,brf->bf", weights, sums.reshape(b, runs, width))
+        yield sums
 
 
 class _Stratum:
@@ -110,7 +140,7 @@ class _Stratum:
 
     def __init__(self, units: Units, stratum: int, seed: int) -> None:
         inside = units.strata == stratum
-        rows, self._times = units.rows[inside].reshape(inside.sum(), -1), units.times[inside]
+        rows, self._times = units.rows[inside, 0], units.times[inside]
         self._n = int(self._times.sum())
         self._generator = np.random.default_rng(seed if stratum == 0 else [seed, 2, int(stratum)])
         # Half the width is twice the speed, and exact for whole numbers below 2²⁴.
@@ -121,7 +151,7 @@ class _Stratum:
         self.width = len(rows) if self._by_cell else max(self._n, len(rows))
 
     def draw(self, resamples: int) -> NDArray[np.float64]:
-        """(resamples, R · F). The draws of many single units are counted, not multinomial."""
+        """(resamples, F). The draws of many single units are counted, not multinomial."""
         if self._by_cell:
             chances = self._times / self._n
             counts = self._generator.multinomial(self._n, chances, size=resamples)
@@ -133,26 +163,30 @@ class _Stratum:
         return (counts.astype(self._rows.dtype, copy=False) @ self._rows).astype(np.float64)
 
 
-def _left_out(units: Units) -> Iterator[Sums]:
-    """The sums without one unit, for each different one, in chunks of shape (u, F).
+def _values(sums: Sums, statistics: Sequence[Statistic]) -> list[float]:
+    return [float(statistic(sums)) for statistic in statistics]
+
+
+def _without_each(units: Units, statistics: Sequence[Statistic]) -> NDArray[np.float64]:
+    """Every statistic without one unit, for each different one: (S, U), of a single run.
 
     What is left of its stratum is weighted up to the stratum's size, which for a single stratum
     changes no share and is left undone.
     """
-    rows = units.rows.sum(axis=1)
-    total = units.total
-    several = len(np.unique(units.strata)) > 1
+    rows, total = units.rows[:, 0], units.total
+    _, of_row = np.unique(units.strata, return_inverse=True)
+    sizes = np.bincount(of_row, weights=units.times)
+    whole = np.zeros((len(sizes), rows.shape[1]))
+    np.add.at(whole, of_row, rows * units.times[:, np.newaxis])
+    values = np.empty((len(statistics), len(rows)))
     size = max(1, CHUNK // max(1, rows.shape[1]))
     for start in range(0, len(rows), size):
-        part = rows[start : start + size]
-        if not several:
-            yield total - part
-            continue
-        sums = np.empty_like(part)
-        for k, stratum in enumerate(units.strata[start : start + size]):
-            inside = units.strata == stratum
-            n = units.times[inside].sum()
-            whole = units.times[inside] @ rows[inside]
-            up = n / (n - 1) if n > 1 else 1.0
-            sums[k] = total - whole + (whole - part[k]) * up if n > 1 else total
-        yield sums
+        part = slice(start, start + size)
+        left = total - rows[part]
+        if len(sizes) > 1:
+            own, n = whole[of_row[part]], sizes[of_row[part]][:, np.newaxis]
+            scale = np.divide(n, n - 1, out=np.ones_like(n), where=n > 1)
+            left = total - own + np.where(n > 1, (own - rows[part]) * scale, own)
+        for k, statistic in enumerate(statistics):
+            values[k, part] = statistic(left)
+    return values

@@ -2,7 +2,7 @@
 
 import math
 
-from judge.calibration.measures.resampling import Kappa
+from judge.calibration.measures.kappa import Kappa
 
 TARGET_HALF_WIDTH = 0.10  # of the 95% interval of kappa
 

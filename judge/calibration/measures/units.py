@@ -50,6 +50,19 @@ class Units:
         """The sums over all units and runs, shape (F,)."""
         return np.einsum("u,urf->f", self.times, self.rows)
 
+    @property
+    def merged_runs(self) -> "Units":
+        """The same units with their runs added up: of a single run, R times the counts."""
+        if self.runs == 1:
+            return self
+        rows = self.rows.sum(axis=1)
+        merged = _merged(rows, self.times, self.strata)
+        return Units(merged[0][:, np.newaxis, :], *merged[1:])
+
+    def of_run(self, run: int) -> "Units":
+        """One run alone, row for row."""
+        return Units(self.rows[:, run : run + 1], self.times, self.strata)
+
 
 def patterns(ratings: NDArray[np.int64]) -> Patterns:
     """The different rows of `ratings`, shape (n, C) of whole numbers ≥ -1 (-1 marks none).
@@ -98,7 +111,7 @@ def gather(
     average.
     """
     n, shape = len(of_item), features.shape[1:]
-    flat = features.reshape(len(features), -1).astype(np.float64)
+    flat = features.reshape(len(features), int(np.prod(shape))).astype(np.float64)
     runs = shape[0] if features.ndim == 3 else 1
     if clusters is None and weights is None and strata is None:
         times = np.bincount(of_item, minlength=len(flat))

@@ -12,7 +12,8 @@ from annotator.verbatim import verbatim_html
 from judge.calibration.calibration import Calibration
 from judge.calibration.judge_choice import judge_name
 from judge.calibration.measures.confusion import Confusion
-from judge.calibration.measures.resampling import RESAMPLES, Kappa
+from judge.calibration.measures.kappa import Kappa
+from judge.calibration.measures.replicates import RESAMPLES
 from judge.calibration.report.wording import (
     band_text,
     caveats,

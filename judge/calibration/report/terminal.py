@@ -10,7 +10,8 @@ from judge.calibration.calibration import Calibration
 from judge.calibration.judge_choice import judge_name
 from judge.calibration.measures.alpha import Alpha
 from judge.calibration.measures.confusion import INVALID
-from judge.calibration.measures.resampling import RESAMPLES, Kappa
+from judge.calibration.measures.kappa import Kappa
+from judge.calibration.measures.replicates import RESAMPLES
 from judge.calibration.pairing import Pair
 from judge.calibration.report.wording import (
     band_text,
@@ -113,7 +114,7 @@ def _labels(calibration: Calibration) -> str:
         table.add_column(header, justify="right")
     for scores in calibration.label_scores:
         counts = (str(count) for count in (scores.support, scores.judged, scores.hits))
-        shares = (number(share, 2) for share in (scores.precision, scores.recall, scores.f1))
+        shares = (number(share.value, 2) for share in (scores.precision, scores.recall, scores.f1))
         table.add_row(*cells(scores.category, *counts, *shares))
     return rendered(table)
 

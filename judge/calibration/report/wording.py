@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from annotator.annotation import Annotation
 from judge.calibration.calibration import Calibration
 from judge.calibration.measures.alpha import Alpha
-from judge.calibration.measures.resampling import PERCENTILE, Interval, Kappa
+from judge.calibration.measures.interval import BCA, Interval
+from judge.calibration.measures.kappa import Kappa
 from judge.calibration.pairing import INCOMPLETE, Pair
 from judge.calibration.sampling.sample import Sample
 from judge.plural import counted
@@ -199,7 +200,7 @@ def _caveats(found: Kappa | Alpha) -> Iterable[str]:
         return
     yield from found.notes
     interval = found.interval
-    if interval.method != PERCENTILE:
+    if interval.method != BCA:
         yield f"interval: {interval.method}"
     if interval.undefined:
         yield f"undefined in {counted(interval.undefined, 'resample')}, left out of the interval"

@@ -1,0 +1,1 @@
+"""Your own label table: the same statistics for any annotation project."""
