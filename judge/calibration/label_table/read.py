@@ -67,6 +67,17 @@ def read_ratings(path: Path, question: str | None = None) -> RawTable:
         raise InputError(f"{source}: malformed: {error}; expected {SHAPES}") from None
 
 
+def read_cells(path: Path) -> tuple[list[str], list[Row]]:
+    """Columns and rows of a CSV or Parquet table as they are; none of a file of another kind.
+
+    Raises InputError for one that cannot be read.
+    """
+    suffix = path.suffix.lower()
+    if not path.is_file() or suffix not in (*CSV, *PARQUET):
+        return [], []
+    return _parquet(path) if suffix in PARQUET else _csv(_text(path), path.name)
+
+
 def _table(columns: list[str], rows: list[Row], question: str | None, source: str) -> RawTable:
     if is_long(columns):
         return read_long(rows)

@@ -9,6 +9,7 @@ from judge.calibration.measures.interval import (
     Interval,
     acceleration,
     bootstrap_interval,
+    expanded_tails,
     large_sample_interval,
     no_interval,
 )
@@ -56,8 +57,8 @@ class Estimate:
     `value` is None where `undefined` says why. `units` are the conversations resampled (items,
     where none share one); `standard_error` allows for that. `two_sided_p` is that of the value
     being 0 by the bootstrap, for differences: twice the smaller share of resamples beyond 0, at
-    least 1/B; None where there is no interval. `run_variance` is the part of SE² that three runs
-    of the judge or more have in common.
+    least 1/B; `above_zero` is the share above 0. Both None where there is no interval.
+    `run_variance` is the part of SE² that three runs of the judge or more have in common.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Estimate:
     units: int
     undefined: str | None = None
     two_sided_p: float | None = None
+    above_zero: float | None = None
     run_variance: float = 0.0
 
     @property
@@ -109,7 +111,10 @@ def _estimate(measure: Measure, replicates: Replicates, units: Units) -> Estimat
         return Estimate(measure.name, value, none, None, none, n)
     error = replicates.standard_error
     interval = measure.bound(total, n) or bootstrap_interval(
-        value, replicates.resampled, acceleration(replicates.left_out, replicates.times)
+        value,
+        replicates.resampled,
+        acceleration(replicates.left_out, replicates.times),
+        expanded_tails(n, len(np.unique(replicates.strata))),
     ).within(measure.limits)
     return Estimate(
         measure.name,
@@ -119,6 +124,7 @@ def _estimate(measure: Measure, replicates: Replicates, units: Units) -> Estimat
         large_sample_interval(value, error, n, measure.limits),
         n,
         two_sided_p=_two_sided_p(replicates) if interval.low is not None else None,
+        above_zero=_above_zero(replicates) if interval.low is not None else None,
         run_variance=replicates.run_variance,
     )
 
@@ -127,3 +133,8 @@ def _two_sided_p(replicates: Replicates) -> float:
     drawn = replicates.resampled[~np.isnan(replicates.resampled)]
     beyond = min((drawn <= 0).mean(), (drawn >= 0).mean())
     return float(min(1.0, 2 * max(beyond, 0.5 / len(drawn))))
+
+
+def _above_zero(replicates: Replicates) -> float:
+    drawn = replicates.resampled[~np.isnan(replicates.resampled)]
+    return float((drawn > 0).mean() + (drawn == 0).mean() / 2)

@@ -1,0 +1,50 @@
+"""From what was asked for to the comparison: which judges, which half of the questions."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from annotator.labels import open_labels
+from annotator.reference_rule import ReferenceRule
+from generation.study import Study
+from judge.calibration.comparison.contestants import by_prompt, by_rubric
+from judge.calibration.comparison.study_comparison import StudyComparison, compare_study
+from judge.store import JudgmentStore, open_pipeline
+from rubrics import InputError, latest_version, load_rubric
+
+
+def compare_opened(
+    study: Study,
+    versions: Sequence[str],
+    prompts: Sequence[str],
+    *,
+    judge: str | None = None,
+    rule: str | None = None,
+    **choices: Any,
+) -> StudyComparison:
+    """Compare the judges of two rubrics or more, or those of two prompts or more of one rubric.
+
+    Raises InputError for less than two of either, or two of both, and for an unknown rule.
+    """
+    if (len(prompts) > 1) == (len(versions) > 1) or len(prompts) == 1:
+        raise InputError(
+            f"found {len(prompts)} --prompt and {len(versions)} --rubric, expected two or more of "
+            "one: calibrate compare --rubric v2 --rubric v3, or --prompt A --prompt B"
+        )
+    with open_pipeline(study.pipeline) as pipeline_db, open_labels(study.labels) as labels_db:
+        store = JudgmentStore(pipeline_db)
+        if prompts:
+            rubric = load_rubric(versions[0] if versions else latest_version())
+            entrants = by_prompt(store, rubric, list(prompts), judge)
+        else:
+            entrants = by_rubric(store, [load_rubric(version) for version in versions], judge)
+        return compare_study(pipeline_db, labels_db, entrants, rule=_parsed(rule), **choices)
+
+
+def _parsed(rule: str | None) -> ReferenceRule:
+    try:
+        return ReferenceRule(rule or ReferenceRule.MAJORITY)
+    except ValueError:
+        raise InputError(
+            f"unknown --reference {rule!r}; expected one of {', '.join(ReferenceRule)}, or name a "
+            "FILE to take it for a rater"
+        ) from None

@@ -1,0 +1,276 @@
+"""Judge prompts of a study compared on the items that people labelled and all of them judged."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sqlite_utils import Database
+
+from annotator.labels import blind_items, recorded_rubric
+from annotator.reference_rule import ReferenceRule
+from generation.item import Item
+from judge.calibration.comparison.comparison import OTHER, Comparison, compare_ratings
+from judge.calibration.comparison.contestants import Entrant
+from judge.calibration.comparison.ratings import NONE, Ratings
+from judge.calibration.judge_choice import check_rubric, judge_dict
+from judge.calibration.measures.optimism import selection_optimism
+from judge.calibration.pairing import Exclusion, Pair, Pairing, pair_items
+from judge.calibration.references import references_of
+from judge.calibration.sampling.sample import sampled_items
+from judge.calibration.sampling.weights import DesignWeights, design_weights
+from judge.judgment import Judgment
+from judge.prompts.template_store import TemplateStore
+from judge.reading import Reading, Verdicts, choose_reading, choose_runs, read
+from judge.store import JudgmentStore
+from judge.verdict_runs import complete_items, incomplete_items, judgments_by_run, run_count
+from rubrics import InputError, Rubric, diff_rubrics
+
+ELSEWHERE_IN_SPLIT = "in the test half of the questions"
+FEWER_RUNS = "{name}: the first {used} of its {found} runs, since others have no more"
+
+
+@dataclass(frozen=True)
+class ComparedItem:
+    """An item that all judged: its pair of the baseline, and every entrant's verdicts."""
+
+    pair: Pair
+    verdicts: tuple[tuple[Judgment, ...], ...]
+
+
+@dataclass(frozen=True)
+class StudyComparison:
+    """A comparison with what it rests on.
+
+    `unlike` are the categories that the rubrics do not mean alike, which the labels' numbers leave
+    out. `tried` is how many prompts of the last rubric have judged in this study, `optimism` what
+    the best of so many would on average seem better than it is.
+    """
+
+    comparison: Comparison
+    entrants: tuple[Entrant, ...]
+    items: tuple[ComparedItem, ...]
+    reference_rule: str
+    reference_rubric: Rubric
+    reading: Reading
+    categories: tuple[str, ...]
+    unlike: tuple[str, ...]
+    exclusions: tuple[Exclusion, ...]
+    remarks: tuple[str, ...]
+    weighted: bool
+    part: str
+    tried: int
+
+    @property
+    def optimism(self) -> float | None:
+        errors = [each.labels.standard_error for each in self.comparison.challenges]
+        if not all(errors):
+            return None
+        # What two prompts do not share has half the variance of their difference each.
+        return selection_optimism(sum(errors) / len(errors) / 2**0.5, self.tried)
+
+    def as_dict(self, *, texts: bool = False) -> dict[str, object]:
+        """For JSON; the texts of items that were fixed or broken only with `texts`."""
+        found = self.comparison.as_dict()
+        for entry, challenge in zip(found["challengers"], self.comparison.challenges, strict=True):
+            entry["items"] = {
+                name: [self._item_dict(k, texts=texts) for k in positions]
+                for name, positions in (("fixed", challenge.fixed), ("broken", challenge.broken))
+            }
+        return {
+            "judges": [
+                judge_dict(entrant.judge) | {"name": entrant.name, "rubric": entrant.rubric.version}
+                for entrant in self.entrants
+            ],
+            "reference": {"rule": self.reference_rule, "rubric": self.reference_rubric.version},
+            "reading": str(self.reading),
+            "categories": list(self.categories),
+            "unlike_categories": list(self.unlike),
+            "split": self.part,
+            "weighted": self.weighted,
+            "exclusions": [{"reason": e.reason, "count": e.count} for e in self.exclusions],
+            "remarks": list(self.remarks),
+            "prompts_tried": self.tried,
+            "selection_optimism": self.optimism,
+        } | found
+
+    def _item_dict(self, position: int, *, texts: bool) -> dict[str, object]:
+        item = self.items[position]
+        said = [[verdict.label for verdict in verdicts] for verdicts in item.verdicts]
+        found = {
+            "item_id": item.pair.item_id,
+            "item_hash": item.pair.item.hash,
+            "reference": item.pair.reference,
+            "judges": said,
+        }
+        if not texts:
+            return found
+        return found | {
+            "messages": [message.as_dict() for message in item.pair.item.messages],
+            "answer": item.pair.item.answer,
+            "turn": item.pair.item.turn,
+            "rationales": [[v.rationale or v.raw for v in verdicts] for verdicts in item.verdicts],
+        }
+
+
+def compare_study(
+    pipeline_db: Database,
+    labels_db: Database,
+    entrants: Sequence[Entrant],
+    *,
+    rule: ReferenceRule = ReferenceRule.MAJORITY,
+    annotator: str | None = None,
+    reading: Reading | None = None,
+    runs: int | None = None,
+    seed: int,
+    keep: Callable[[Item], bool] | None = None,
+    part: str = "all",
+) -> StudyComparison:
+    """Compare the entrants, the first being the baseline, on items that all of them judged.
+
+    Labels under the last entrant's rubric are the reference, else those under the first's. `keep`
+    restricts the items to a `part` of the split. Where judges have unequally many runs, the
+    smallest number counts. Raises InputError when nothing can be compared.
+    """
+    with labels_db.atomic(), pipeline_db.atomic():  # snapshots, as people and judges may go on
+        rubric = _labelled_rubric(labels_db, entrants)
+        references = references_of(labels_db, rubric, rule, annotator)
+        blind, sampled = blind_items(labels_db), sampled_items(pipeline_db)
+        store = JudgmentStore(pipeline_db)
+        for entrant in entrants:
+            if entrant.rubric.version == rubric.version:
+                recorded = recorded_rubric(labels_db, rubric.version)
+                check_rubric(store, entrant.judge, rubric, recorded)
+        found = [run_count(pipeline_db, entrant.judge.judge_id) for entrant in entrants]
+        used = choose_runs(min(found), runs)
+        chosen = choose_reading(used, reading)
+        by_run = [
+            judgments_by_run(pipeline_db, e.judge.judge_id, set(sampled.values()), used)
+            for e in entrants
+        ]
+        templates = TemplateStore(pipeline_db)
+        shown = frozenset().union(*(templates.shown_items(e.prompt.template) for e in entrants))
+        design = design_weights(pipeline_db)
+        tried = {judge.judge.prompt_hash for judge in store.judges(entrants[-1].rubric.version)
+                 if judge.judged}  # fmt: skip
+    verdicts = [
+        {item_hash: read(said, chosen) for item_hash, said in complete_items(each).items()}
+        for each in by_run
+    ]
+    pairing = _kept(
+        pair_items(
+            sampled,
+            blind,
+            references,
+            _judged_by_all(verdicts),
+            incomplete=frozenset().union(*map(incomplete_items, by_run)),
+            shown=shown,
+        ),
+        keep,
+    )
+    if not pairing.pairs:
+        reasons = ", ".join(f"{e.count} {e.reason}" for e in pairing.exclusions)
+        raise InputError(
+            f"no item is labelled and judged by all {len(entrants)}: {reasons or 'no items'}; "
+            f"label some, annotate --rubric {rubric.version}, or judge with each of them: judge"
+        )
+    items = tuple(
+        ComparedItem(pair, tuple(each[pair.item.hash].counted for each in verdicts))
+        for pair in pairing.pairs
+    )
+    categories = _common(entrants, rubric)
+    ratings = _ratings(items, entrants, rubric, categories, design)
+    names = [entrant.name for entrant in entrants]
+    return StudyComparison(
+        comparison=compare_ratings(ratings, names, categories, seed=seed),
+        entrants=tuple(entrants),
+        items=items,
+        reference_rule=references.rule,
+        reference_rubric=rubric,
+        reading=chosen,
+        categories=categories,
+        unlike=tuple(name for name in rubric.category_ids if name not in categories),
+        exclusions=pairing.exclusions,
+        remarks=tuple(
+            FEWER_RUNS.format(name=entrant.name, used=used, found=count)
+            for entrant, count in zip(entrants, found, strict=True)
+            if count > used and runs is None
+        ),
+        weighted=not design.equal,
+        part=part,
+        tried=len(tried),
+    )
+
+
+def _labelled_rubric(labels_db: Database, entrants: Sequence[Entrant]) -> Rubric:
+    for rubric in (entrants[-1].rubric, entrants[0].rubric):
+        rows = labels_db["current_events"].count_where(
+            "rubric_version = ? AND kind = 'label'", [rubric.version]
+        )
+        if rows:
+            return rubric
+    versions = " or ".join(dict.fromkeys(entrant.rubric.version for entrant in entrants))
+    raise InputError(
+        f"no item is labelled under rubric {versions} yet; label some: "
+        f"annotate --rubric {entrants[-1].rubric.version}"
+    )
+
+
+def _judged_by_all(verdicts: Sequence[Mapping[str, Verdicts]]) -> dict[str, Verdicts]:
+    first, *others = verdicts
+    return {
+        item_hash: said
+        for item_hash, said in first.items()
+        if all(item_hash in other for other in others)
+    }
+
+
+def _kept(pairing: Pairing, keep: Callable[[Item], bool] | None) -> Pairing:
+    if keep is None:
+        return pairing
+    pairs = tuple(pair for pair in pairing.pairs if keep(pair.item))
+    left = len(pairing.pairs) - len(pairs)
+    exclusions = pairing.exclusions
+    if left:
+        exclusions = (*exclusions, Exclusion(ELSEWHERE_IN_SPLIT, left))
+    return replace(pairing, pairs=pairs, exclusions=exclusions)
+
+
+def _common(entrants: Sequence[Entrant], rubric: Rubric) -> tuple[str, ...]:
+    """The categories that all rubrics mean alike, in the order of the reference's."""
+    common = set(rubric.category_ids)
+    for entrant in entrants:
+        common &= set(diff_rubrics(entrant.rubric, rubric).same_meaning)
+    return tuple(name for name in rubric.category_ids if name in common)
+
+
+def _ratings(
+    items: Sequence[ComparedItem],
+    entrants: Sequence[Entrant],
+    rubric: Rubric,
+    categories: Sequence[str],
+    design: DesignWeights,
+) -> Ratings:
+    position = {name: k for k, name in enumerate((*categories, OTHER))}
+    other = position[OTHER]
+    sigma_of = {category.id: 1 - category.sigma for category in rubric.categories}
+
+    def sigma(verdict: Judgment) -> int:
+        return 2 if verdict.sigma is None else 1 - verdict.sigma
+
+    outcomes = [
+        [[position.get(v.label or OTHER, other) for v in said] for said in item.verdicts]
+        for item in items
+    ]
+    ids = [item.pair.item_id for item in items]
+    return Ratings(
+        labels=np.array([position.get(item.pair.reference, NONE) for item in items]),
+        label_outcomes=np.array(outcomes),
+        sigmas=np.array([sigma_of[item.pair.reference] for item in items]),
+        sigma_outcomes=np.array(
+            [[[sigma(v) for v in said] for said in item.verdicts] for item in items]
+        ),
+        categories=len(categories),
+        conversations=[item.pair.conversation for item in items],
+        weights=design.of(ids),
+        strata=design.strata_of(ids),
+    )
