@@ -1,5 +1,7 @@
 """The `annotate` command."""
 
+import json
+
 import click
 
 from generation.command import Verb, study_option
@@ -28,3 +30,44 @@ def serve(study, version, annotator, port) -> None:
 
     rubric = load_rubric(version or latest_version())
     serve_page(study.labels, rubric, annotator=annotator, port=port)
+
+
+@annotate.command()
+@click.argument("item", required=False)
+@click.argument("category", required=False)
+@click.option("--reason", default="", help="Why, in a sentence; a decision needs one.")
+@click.option("--adjudicator", metavar="NAME", help="Who decides.  [default: adjudicator]")
+@click.option("--show", metavar="ITEM", help="Print the text of this item instead.")
+@click.option("--rubric", "version", help="Rubric version of the labels.  [default: the newest]")
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
+@study_option
+def adjudicate(study, item, category, reason, adjudicator, show, version, as_json) -> None:
+    """List the items that people label differently, or decide one: ITEM CATEGORY.
+
+    Labels are shown without names, and no judge's verdict is read. A later decision on an item
+    supersedes an earlier one; none is ever deleted.
+    """
+    from annotator import adjudication, adjudication_text
+    from annotator.labels import open_labels
+    from rubrics import latest_version, load_rubric
+
+    if (item is None) != (category is None):
+        raise click.UsageError("give both an ITEM and a CATEGORY, or neither to list the items")
+    rubric = load_rubric(version or latest_version())
+    with open_labels(study.labels) as labels_db:
+        if show:
+            text = adjudication_text.item_text(adjudication.item_to_adjudicate(labels_db, show))
+        elif item:
+            decision = adjudication.adjudicate(
+                labels_db, rubric, item, category, reason=reason, adjudicator=adjudicator
+            )
+            left = len(adjudication.undecided(labels_db, rubric))
+            text = adjudication_text.decision_text(decision, left)
+        else:
+            found = adjudication.undecided(labels_db, rubric)
+            text = adjudication_text.listing(found, rubric.version, study.option)
+            if as_json:
+                text = json.dumps(
+                    adjudication_text.listing_dict(found, rubric.version), allow_nan=False
+                )
+    click.echo(text)

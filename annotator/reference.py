@@ -3,28 +3,13 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
 from annotator.adjudication import Adjudication
 from annotator.annotation import Annotation
-from annotator.name import checked_name
+from annotator.reference_rule import ReferenceRule
 from rubrics import InputError, Rubric
 
 LabelsByAnnotator = dict[str, dict[str, str]]  # annotator → item id → category id
-
-
-class ReferenceRule(StrEnum):
-    """How several annotators' labels of an item become its reference label.
-
-    `majority`: the most frequent one; a tie gives none. `adjudicated`: the adjudicator's decision;
-    an item without one takes the label that everybody gave it, and one that people label
-    differently has none until somebody decides. `dawid-skene`: the most probable one when
-    everybody's error rates are estimated too.
-    """
-
-    MAJORITY = "majority"
-    ADJUDICATED = "adjudicated"
-    DAWID_SKENE = "dawid-skene"
 
 
 @dataclass(frozen=True)
@@ -70,41 +55,46 @@ def reference_labels(
     if annotator is not None:
         annotations = _by(annotator, annotations, rubric)
         rule = ReferenceRule.MAJORITY
-    votes = labels_by_item(annotations, rubric)
+    votes: dict[str, list[str]] = defaultdict(list)
+    for labels in labels_by_annotator(annotations, rubric).values():
+        for item_id, category in labels.items():
+            votes[item_id].append(category)
     if rule is ReferenceRule.MAJORITY:
-        words = _rule(annotator, annotations)
-        return folded(annotations, votes, words, {i: _most_frequent(v) for i, v in votes.items()})
+        most = {item_id: _most_frequent(given) for item_id, given in votes.items()}
+        return folded(annotations, _rule(annotator, annotations), most)
     if rule is not ReferenceRule.ADJUDICATED:
-        raise ValueError(f"no fold of labels alone: {rule}")
-    decided = {said.item_id: said.category for said in adjudications}
-    _refuse_unknown(decided.items(), rubric)
-    annotated = {said.item_id for said in annotations}
-    decided = {item_id: category for item_id, category in decided.items() if item_id in annotated}
+        raise ValueError(f"{rule} is no fold of the labels alone")
+    annotated = {annotation.item_id for annotation in annotations}
+    decided = {
+        decision.item_id: _known(decision.category, rubric, decision.item_id, decision.adjudicator)
+        for decision in adjudications
+        if decision.item_id in annotated
+    }
     agreed = {i: given[0] if len(set(given)) == 1 else None for i, given in votes.items()}
     words = (
-        "the label that all annotators of an item gave it, else the adjudicator's decision "
-        f"({len(decided)} decided); labelled differently and undecided gives none"
+        f"the adjudicator's decision ({len(decided)} made), else the label that all annotators of "
+        "an item gave it; labelled differently and undecided gives none"
     )
-    return folded(annotations, votes, words, agreed | decided, undecided=True)
+    return folded(annotations, words, agreed | decided, undecided=True)
 
 
 def folded(
     annotations: Iterable[Annotation],
-    votes: Mapping[str, list[str]],
     rule: str,
     winners: Mapping[str, str | None],
     *,
     undecided: bool = False,
 ) -> References:
-    """References with what a rule made of each item's votes, None being no label.
+    """References by what a rule made of each item that has labels: one of them, or None.
 
-    Items without a label are ties, or with `undecided` those that nobody has decided.
+    Items without a winner are ties, or with `undecided` those that await a decision. `rule` is
+    the rule in words.
     """
     reasons: dict[str, set[str]] = defaultdict(set)
     by_item: dict[str, list[Annotation]] = defaultdict(list)
     for annotation in sorted(annotations, key=lambda said: said.annotator):
         by_item[annotation.item_id].append(annotation)
-        if annotation.kind == "skip" and not (annotation.item_id in votes or annotation.item_id in winners):
+        if annotation.kind == "skip" and annotation.item_id not in winners:
             reasons[annotation.item_id].add(annotation.skip_reason or "no reason given")
     without = frozenset(item_id for item_id, label in winners.items() if label is None)
     return References(
@@ -126,14 +116,19 @@ def labels_by_annotator(annotations: Iterable[Annotation], rubric: Rubric) -> La
     for annotation in annotations:
         if annotation.category is None:
             continue
-        if annotation.category not in rubric.category_ids:
-            raise InputError(
-                f"labels.db has category {annotation.category!r} (item {annotation.item_id}, by "
-                f"{annotation.annotator}), which rubric {rubric.version} does not know: it has "
-                f"{', '.join(rubric.category_ids)}"
-            )
-        labels[annotation.annotator][annotation.item_id] = annotation.category
+        labels[annotation.annotator][annotation.item_id] = _known(
+            annotation.category, rubric, annotation.item_id, annotation.annotator
+        )
     return {annotator: labels[annotator] for annotator in sorted(labels)}
+
+
+def _known(category: str, rubric: Rubric, item_id: str, by: str) -> str:
+    if category in rubric.category_ids:
+        return category
+    raise InputError(
+        f"labels.db has category {category!r} (item {item_id}, by {by}), which rubric "
+        f"{rubric.version} does not know: it has {', '.join(rubric.category_ids)}"
+    )
 
 
 def _by(annotator: str, annotations: list[Annotation], rubric: Rubric) -> list[Annotation]:

@@ -3,54 +3,25 @@
 from collections import Counter
 from dataclasses import asdict, dataclass
 
+from annotator.reference_rule import ReferenceRule
+from judge.calibration.annotator_influence import AnnotatorInfluence
 from judge.calibration.consistency import Flips
 from judge.calibration.human import HumanAgreement
+from judge.calibration.human_ceiling import HumanCeiling
+from judge.calibration.intra_annotator import IntraAnnotator
 from judge.calibration.judge_choice import judge_dict
 from judge.calibration.measures.confusion import Confusion
-from judge.calibration.measures.estimate import Estimate
 from judge.calibration.measures.interval import LEVEL
-from judge.calibration.measures.kappa import Kappa
 from judge.calibration.measures.label_scores import LabelScores
 from judge.calibration.measures.replicates import RESAMPLES
+from judge.calibration.pair_estimates import Coefficients, Kappas
 from judge.calibration.pairing import TIE, Exclusion, Pair, Pairing
+from judge.calibration.run_kappas import RunKappas
 from judge.calibration.sampling.sample import Sample
+from judge.calibration.splits.restriction import Restriction
 from judge.reading import Reading
 from judge.store import StoredJudge
 from rubrics import Rubric
-
-
-@dataclass(frozen=True)
-class Kappas:
-    """Agreement three ways, from one set of resamples: paired, hence comparable.
-
-    `labels` and `sigma` count an unreadable verdict as a disagreement; `parseable` leaves such
-    items out and is only to be read beside the number of them.
-    """
-
-    labels: Kappa
-    sigma: Kappa
-    parseable: Kappa
-
-    def as_dict(self) -> dict[str, object]:
-        return {
-            "labels": self.labels.as_dict(),
-            "sigma": self.sigma.as_dict(),
-            "parseable": self.parseable.as_dict(),
-        }
-
-
-@dataclass(frozen=True)
-class Coefficients:
-    """The other coefficients of agreement, by name: of the labels' table, and of sigma's."""
-
-    labels: dict[str, Estimate]
-    sigma: dict[str, Estimate]
-
-    def as_dict(self) -> dict[str, object]:
-        return {
-            "labels": {name: estimate.as_dict() for name, estimate in self.labels.items()},
-            "sigma": {name: estimate.as_dict() for name, estimate in self.sigma.items()},
-        }
 
 
 @dataclass(frozen=True)
@@ -60,11 +31,15 @@ class Calibration:
     `reading` says what of `runs` runs counts, the first of the judge's `judge_runs`; under
     mean-of-runs each item is in the tables and label scores once per run. `complete_runs` of the
     first have each judged every item of the sample that any has. `flips` is how far the runs agree
-    on all that they judged; of a single run it counts nothing.
-    `annotator` is whose labels alone are the reference, None for everybody's.
-    `flagged` counts the items that somebody flagged for discussion, `other_labels` the labels under
-    other rubric versions, which are left out. `more_labels` estimates how many more bring the
-    interval of kappa within ±0.10; None where unknown.
+    on all that they judged; of a single run it counts nothing. `restriction` is the half of the
+    questions that counts.
+
+    `annotator` is whose labels alone are the reference, None for everybody's. `flagged` counts the
+    items that somebody flagged for discussion, `other_labels` the labels under other rubric
+    versions, which are left out. `more_labels` estimates how many more bring the interval of kappa
+    within ±0.10; None where unknown. Where the sample's design gives items weights,
+    `effective_items` is how many equal ones they are worth, and every estimate is weighted; the
+    tables count items. `run_kappas` sets runs and readings side by side, None of a single run.
     """
 
     rubric: Rubric
@@ -75,6 +50,8 @@ class Calibration:
     complete_runs: int
     flips: Flips
     other_judges: tuple[StoredJudge, ...]
+    restriction: Restriction
+    rule: ReferenceRule
     reference_rule: str
     annotator: str | None
     annotators: dict[str, int]
@@ -87,7 +64,12 @@ class Calibration:
     kappas: Kappas
     coefficients: Coefficients
     label_scores: tuple[LabelScores, ...]
+    effective_items: float | None
+    run_kappas: RunKappas | None
     human: HumanAgreement
+    ceiling: HumanCeiling
+    influence: AnnotatorInfluence | None
+    intra: IntraAnnotator
     more_labels: int | None
     seed: int
 
@@ -140,6 +122,7 @@ class Calibration:
             "judge": judge_dict(self.judge),
             "reading": {"name": str(self.reading), "runs": self.runs},
             "other_judges": [judge_dict(judge) for judge in self.other_judges],
+            "split": self.restriction.as_dict(),
             "reference": {
                 "rule": self.reference_rule,
                 "annotators": self.annotators,
@@ -155,6 +138,7 @@ class Calibration:
                 "excluded": self.pairing.items - self.n,
                 "unlabelled": self.pairing.unlabelled,
                 "invalid": sum(self.invalid.values()),
+                "effective": self.effective_items,
             },
             "exclusions": [asdict(exclusion) for exclusion in self.exclusions],
             "labels_under_other_rubrics": self.other_labels,
@@ -166,7 +150,12 @@ class Calibration:
                 "labels": self.confusion.as_dict(),
                 "sigma": self.sigma_confusion.as_dict(),
             },
-            "human": self.human.as_dict(),
+            "human": self.human.as_dict()
+            | {
+                "ceiling": self.ceiling.as_dict(),
+                "without_each": self.influence.as_dict() if self.influence else None,
+                "intra": self.intra.as_dict(),
+            },
             "more_labels": self.more_labels,
             "pairs": [pair.as_dict(texts=texts) for pair in self.pairing.pairs],
             "seed": self.seed,
@@ -183,4 +172,5 @@ class Calibration:
             "complete_runs": self.complete_runs,
             "counts_per_item": self.counts_per_item,
             "consistency": self.flips.as_dict(),
+            "run_kappas": self.run_kappas.as_dict() if self.run_kappas else None,
         }

@@ -9,16 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from annotator.reference_rule import ReferenceRule
 from generation.command import FiniteRange, Verb, study_option
 from generation.study import DEFAULT_SEED, Study
+from judge.calibration.comparison.cli import compare
 from judge.calibration.label_table.cli import agreement, table
 from judge.calibration.options import (
     SEED,
+    final_option,
     judge_option,
     reading_option,
+    reference_option,
     rubric_option,
     runs_option,
 )
+from judge.calibration.rates.cli import rates
+from judge.calibration.sampling.cli import sample
+from judge.calibration.splits.cli import split
 from judge.reading import Reading
 
 if TYPE_CHECKING:  # they are slow to import, and --help needs none of them
@@ -50,6 +57,8 @@ def calibrate() -> None:
 @runs_option
 @reading_option
 @click.option("--annotator", help="Take this person's labels alone as the reference.")
+@reference_option
+@final_option
 @click.option("--seed", type=SEED, help="Seed of the resamples.  [default: a fixed one]")
 @click.option("--disagreements", is_flag=True, help="Print every item they disagree on.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
@@ -71,6 +80,8 @@ def kappa(
     runs: int | None,
     reading: Reading | None,
     annotator: str | None,
+    rule: ReferenceRule,
+    final: bool,
     seed: int | None,
     disagreements: bool,
     as_json: bool,
@@ -78,6 +89,7 @@ def kappa(
     min_kappa: float | None,
 ) -> int:
     """Cohen's kappa of judge and people, with all that it rests on (the main act)."""
+    from judge.calibration.comparison.rivals import compare_rivals
     from judge.calibration.report.terminal import report
 
     seed = DEFAULT_SEED if seed is None else seed
@@ -87,14 +99,17 @@ def kappa(
             version,
             judge=judge,
             annotator=annotator,
+            rule=rule,
+            final=final,
             seed=seed,
             reading=reading,
             runs=runs,
         )
+        rivals = compare_rivals(*stores, calibration) if html else None
     if html:
         from judge.calibration.report.html_report import write_report
 
-        write_report(calibration, html)
+        write_report(calibration, html, rivals)
         click.echo(f"report: {html}", err=True)
     if as_json:
         # ASCII only: no character in a study's texts can act on a terminal.
@@ -107,25 +122,6 @@ def kappa(
         click.echo(f"kappa is {shown}, below the minimum of {min_kappa:g}", err=True)
         return BELOW_MINIMUM
     return 0
-
-
-@calibrate.command()
-@click.option("--n", type=click.IntRange(min=1), help="How many items.  [default: 200, or all]")
-@click.option("--seed", type=SEED, help="Seed of the draw.  [default: a fixed one]")
-@study_option
-def sample(study: Study, n: int | None, seed: int | None) -> None:
-    """Draw the items that people label, at random, and put them blind into labels.db."""
-    from annotator.labels import open_labels
-    from judge.calibration.sampling.sample import draw_sample
-    from judge.store import open_pipeline
-
-    with (
-        open_pipeline(study.pipeline) as pipeline_db,
-        open_labels(study.labels, create=True) as labels_db,
-    ):
-        drawing = draw_sample(pipeline_db, labels_db, n=n, seed=seed)
-    click.echo(drawing.as_text())
-    click.echo(f"next: annotate{study.option}")
 
 
 @calibrate.command()
@@ -171,6 +167,8 @@ def rubric_diff(old: str, new: str) -> None:
 @judge_option
 @runs_option
 @reading_option
+@reference_option
+@final_option
 @click.option(
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
@@ -185,6 +183,8 @@ def export(
     judge: str | None,
     runs: int | None,
     reading: Reading | None,
+    rule: ReferenceRule,
+    final: bool,
     output: Path,
 ) -> None:
     """Write the calibrated judge prompt to a folder, for the main run."""
@@ -192,7 +192,9 @@ def export(
     from judge.calibration.report.wording import headline
 
     with _opened(study) as stores:
-        calibration = _calibrated(stores, version, judge=judge, reading=reading, runs=runs)
+        calibration = _calibrated(
+            stores, version, judge=judge, reading=reading, runs=runs, rule=rule, final=final
+        )
         exported = export_calibration(stores[0], calibration, output)
     click.echo(exported.folder)
     click.echo(headline(calibration))
@@ -201,8 +203,12 @@ def export(
     click.echo(f"next: judge --prompt {shlex.quote(str(exported.folder))}{study.option}")
 
 
+calibrate.add_command(sample)
+calibrate.add_command(split)
 calibrate.add_command(agreement)
+calibrate.add_command(compare)
 calibrate.add_command(table)
+calibrate.add_command(rates)
 
 
 @contextmanager

@@ -12,8 +12,9 @@ from annotator.reference import reference_labels
 from generation.item import Item
 from judge.calibration.leak import labelling_items, leaked_items
 from judge.calibration.quotation import Quoting
-from judge.calibration.sampling.sample import sampled_items
-from judge.calibration.splits.split import split_of
+from judge.calibration.sampling.repeats import repeated_items, without_repeats
+from judge.calibration.sampling.sample_store import sampled_items
+from judge.calibration.splits.frozen_split import FrozenSplit, frozen_split, part_of
 from judge.plural import counted
 from judge.prompts.prompt_template import Shot
 from rubrics import InputError, Rubric, fingerprint, short
@@ -33,10 +34,15 @@ def choose_shots(
     """
     with labels_db.atomic(), pipeline_db.atomic():
         recorded = recorded_rubric(labels_db, rubric.version)
-        references = reference_labels(current_annotations(labels_db, rubric.version), rubric)
-        blind = blind_items(labels_db)
+        blind, annotations = without_repeats(
+            repeated_items(pipeline_db),
+            blind_items(labels_db),
+            current_annotations(labels_db, rubric.version),
+        )
+        references = reference_labels(annotations, rubric)
         sampled = sampled_items(pipeline_db)
         to_label = list(labelling_items(pipeline_db))
+        frozen = frozen_split(pipeline_db)
     if recorded is not None and recorded.hash != rubric.hash:
         raise InputError(
             f"people labelled under another text of rubric {rubric.version} "
@@ -53,8 +59,8 @@ def choose_shots(
         for item_id, label in references.labels.items()
         if item_id in blind and sampled.get(item_id) == blind[item_id].hash
     ]
-    developed = [shot for shot in labelled if split_of(shot.item) == "dev"]
-    usable, quoting = _without_leaks(developed, to_label, rubric, n)
+    developed = [shot for shot in labelled if part_of(shot.item, frozen) == "dev"]
+    usable, quoting = _without_leaks(developed, to_label, frozen, rubric, n)
     if len(usable) < n:
         found = f"{counted(len(usable), 'item')} of the development split to show"
         left_out = f" ({quoting} more would quote the test split)" if quoting else ""
@@ -77,22 +83,28 @@ def spread(shots: Iterable[Shot], rubric: Rubric) -> list[Shot]:
 
 
 def _without_leaks(
-    shots: list[Shot], to_label: list[tuple[str, Item]], rubric: Rubric, n: int
+    shots: list[Shot],
+    to_label: list[tuple[str, Item]],
+    frozen: FrozenSplit | None,
+    rubric: Rubric,
+    n: int,
 ) -> tuple[list[Shot], int]:
     """The shots less those found to quote the test split, until the first n of them do not."""
     usable = shots
     while True:
         first = spread(usable, rubric)[:n]
-        together = Quoting("\n\n".join(map(_text, first)))
-        leaked = {leak.item_id for leak in leaked_items(together, to_label)}
+        together = Quoting("\n\n".join(map(shown_text, first)))
+        leaked = {leak.item_id for leak in leaked_items(together, to_label, frozen)}
         quoted = [(item_id, item) for item_id, item in to_label if item_id in leaked]
-        leaking = [shot for shot in first if any(leaked_items(Quoting(_text(shot)), quoted))]
+        leaking = [
+            shot for shot in first if any(leaked_items(Quoting(shown_text(shot)), quoted, frozen))
+        ]
         if not leaking:
             return usable, len(shots) - len(usable)
         usable = [shot for shot in usable if shot not in leaking]
 
 
-def _text(shot: Shot) -> str:
+def shown_text(shot: Shot) -> str:
     """All that a prompt shows of a shot."""
     texts = [message.content for message in shot.item.messages]
     return "\n\n".join([*texts, shot.item.answer, shot.item.turn, shot.because or ""])

@@ -8,7 +8,7 @@ from sqlite_utils import Database
 from generation.item import Item
 from generation.store import item_from
 from judge.calibration.quotation import Quoting, words
-from judge.calibration.splits.split import split_of
+from judge.calibration.splits.frozen_split import FrozenSplit, frozen_split, part_of
 from judge.plural import counted
 from judge.prompts.prompt import JudgePrompt
 from judge.prompts.prompt_template import PACKAGED_NAME
@@ -19,7 +19,7 @@ SHOWN_WORDS = 8  # of what a prompt quotes; enough to find it
 
 @dataclass(frozen=True)
 class Leak:
-    """An item of the test split that a text quotes: which of its parts, and the words."""
+    """An item that a text quotes: which of its parts, and the words."""
 
     item_id: str
     part: str
@@ -41,7 +41,8 @@ def refuse_leak(pipeline_db: Database, prompt: JudgePrompt, option: str = "") ->
 
     `option` is what names the study in the command to type next.
     """
-    leaks = leaked_items(Quoting(prompt.text), labelling_items(pipeline_db))
+    frozen = frozen_split(pipeline_db)
+    leaks = leaked_items(Quoting(prompt.text), labelling_items(pipeline_db), frozen)
     first = next(leaks, None)
     if first is None:
         return
@@ -60,15 +61,23 @@ def refuse_leak(pipeline_db: Database, prompt: JudgePrompt, option: str = "") ->
     )
 
 
-def leaked_items(quoting: Quoting, items: Iterable[tuple[str, Item]]) -> Iterator[Leak]:
+def leaked_items(
+    quoting: Quoting, items: Iterable[tuple[str, Item]], frozen: FrozenSplit | None = None
+) -> Iterator[Leak]:
     """Each item of the test split that the text quotes, with the first part that it quotes."""
+    return quoted_items(
+        quoting, ((item_id, item) for item_id, item in items if part_of(item, frozen) == "test")
+    )
+
+
+def quoted_items(quoting: Quoting, items: Iterable[tuple[str, Item]]) -> Iterator[Leak]:
+    """Each item that the text quotes, of whatever split, with the first part that it quotes."""
     for item_id, item in items:
-        if split_of(item) == "test":
-            for part, text in _parts(item):
-                quoted = quoting.quotes(words(text))
-                if quoted:
-                    yield Leak(item_id, part, quoted)
-                    break
+        for part, text in _parts(item):
+            quoted = quoting.quotes(words(text))
+            if quoted:
+                yield Leak(item_id, part, quoted)
+                break
 
 
 def labelling_items(pipeline_db: Database) -> Iterator[tuple[str, Item]]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from annotator.reference_rule import ReferenceRule
 from judge.reading import OF_SEVERAL, Reading
 
 SEED = click.IntRange(0, 2**63 - 1)  # what both SQLite and numpy take
@@ -40,4 +41,24 @@ def reading_option(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Choice([str(reading) for reading in OF_SEVERAL]),
         callback=lambda _context, _parameter, name: Reading(name) if name else None,
         help="What of several runs counts.  [default: mean-of-runs of several, else the one run]",
+    )(command)
+
+
+def reference_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--reference",
+        "rule",
+        type=click.Choice([str(rule) for rule in ReferenceRule]),
+        callback=lambda _context, _parameter, name: ReferenceRule(name),
+        default=str(ReferenceRule.MAJORITY),
+        show_default=True,
+        help="How several people's labels become the reference label.",
+    )(command)
+
+
+def final_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--final",
+        is_flag=True,
+        help="Open the test half of the frozen split; every opening is counted.",
     )(command)

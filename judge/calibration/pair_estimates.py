@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judge.calibration.calibration import Coefficients, Kappas
 from judge.calibration.measures.confusion import (
     INVALID,
     Confusion,
@@ -15,17 +14,18 @@ from judge.calibration.measures.confusion import (
     parseable,
     positions,
 )
+from judge.calibration.measures.edge_bounds import TableOf, with_squares
 from judge.calibration.measures.estimate import Estimate, estimates
-from judge.calibration.measures.kappa import cluster_numbers, reported_kappa
+from judge.calibration.measures.kappa import Kappa, cluster_numbers, reported_kappa
 from judge.calibration.measures.label_scores import LabelScores, label_scores
-from judge.calibration.measures.layout import pair_tables
+from judge.calibration.measures.layout import Layout, pair_tables
 from judge.calibration.measures.replicates import Sums
 from judge.calibration.measures.table_measures import (
     binary_measures,
     label_measures,
     table_measures,
 )
-from judge.calibration.measures.units import Units, gather, patterns
+from judge.calibration.measures.units import Patterns, Units, gather, patterns
 from judge.calibration.pairing import Pair
 from judge.calibration.sampling.weights import DesignWeights
 from rubrics import Rubric
@@ -35,14 +35,52 @@ LABELS, SIGMA, READABLE = "labels ", "sigma ", "readable "  # prefixes of what i
 
 
 @dataclass(frozen=True)
+class Kappas:
+    """Agreement three ways, from one set of resamples: paired, hence comparable.
+
+    `labels` and `sigma` count an unreadable verdict as a disagreement; `parseable` leaves such
+    items out and is only to be read beside the number of them.
+    """
+
+    labels: Kappa
+    sigma: Kappa
+    parseable: Kappa
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "labels": self.labels.as_dict(),
+            "sigma": self.sigma.as_dict(),
+            "parseable": self.parseable.as_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """The other coefficients of agreement, by name: of the labels' table, and of sigma's."""
+
+    labels: dict[str, Estimate]
+    sigma: dict[str, Estimate]
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "labels": {name: estimate.as_dict() for name, estimate in self.labels.items()},
+            "sigma": {name: estimate.as_dict() for name, estimate in self.sigma.items()},
+        }
+
+
+@dataclass(frozen=True)
 class PairEstimates:
-    """The tables, which count items, and the estimates, which weight them by the design."""
+    """The tables, which count items, and the estimates, which weight them by the design.
+
+    `effective_items` is (Σw)² / Σw² of the weights, None where items have none.
+    """
 
     confusion: Confusion
     sigma_confusion: Confusion
     kappas: Kappas
     coefficients: Coefficients
     label_scores: tuple[LabelScores, ...]
+    effective_items: float | None
 
 
 def estimate_pairs(
@@ -52,76 +90,94 @@ def estimate_pairs(
 
     Conversations are drawn, or items where no two share one; of three runs or more the runs too.
     """
-    k = len(rubric.categories)
+    k, runs = len(rubric.categories), len(pairs[0].judgments) if pairs else 1
     by_sigma = collapsing([SIGMAS.index(str(category.sigma)) for category in rubric.categories])
+    layout = Layout({LABELS: (k, k + 1), SIGMA: (2, 3)})
+    found = patterns(outcome_codes(pairs, rubric.category_ids))
+    tables = run_tables(found.rows, k)
+    blocks = [layout.pack({LABELS: of_run, SIGMA: by_sigma(of_run)}) for of_run in tables]
+    weights = design.of([pair.item_id for pair in pairs])
+    units = pair_units(np.stack(blocks, axis=1), found, pairs, design)
 
     def labels(sums: Sums) -> NDArray[np.float64]:
-        return sums.reshape(*sums.shape[:-1], k, k + 1)
+        return layout.pick(sums, LABELS)
 
     def sigma(sums: Sums) -> NDArray[np.float64]:
-        return by_sigma(labels(sums))
+        return layout.pick(sums, SIGMA)
 
     def readable(sums: Sums) -> NDArray[np.float64]:
         return parseable(labels(sums))
 
-    runs = len(pairs[0].judgments) if pairs else 1
-    units = pair_units(pairs, rubric.category_ids, design)
+    def counts(table: TableOf) -> dict[str, int | TableOf | None]:
+        return {"runs": runs, "squares": squares(table, layout.width, design)}
+
     measures = [
-        *table_measures(labels, LABELS, runs=runs),
-        *table_measures(sigma, SIGMA, runs=runs),
-        *binary_measures(sigma, SIGMA, runs=runs),
-        *table_measures(readable, READABLE, runs=runs),
+        *table_measures(labels, LABELS, **counts(labels)),
+        *table_measures(sigma, SIGMA, **counts(sigma)),
+        *binary_measures(sigma, SIGMA, **counts(sigma)),
+        *table_measures(readable, READABLE, **counts(readable)),
     ]
     for category in range(k):
-        measures += label_measures(category, labels, f"{category} ", runs=runs)
-    found = estimates(units, measures, seed=seed)
-    counted = labels(_counts(pairs, rubric.category_ids)).astype(np.int64)
-    n, plain = len(pairs), runs == 1 and design.equal
+        measures += label_measures(category, labels, f"{category} ", **counts(labels))
+    estimated = estimates(units, measures, seed=seed)
+    times = np.bincount(found.of_item, minlength=len(found.rows))
+    counted = np.einsum("p,rpij->ij", times, tables, dtype=np.int64)
+    n, plain = len(pairs), runs == 1 and weights is None
     legible = sum(any(verdict.valid for verdict in pair.judgments) for pair in pairs)
     confusion = from_table(counted, rubric.category_ids, (INVALID,))
     return PairEstimates(
         confusion,
         from_table(by_sigma(counted), SIGMAS, (INVALID,)),
         Kappas(
-            reported_kappa(units, labels, found[f"{LABELS}kappa"], None if plain else n),
-            reported_kappa(units, sigma, found[f"{SIGMA}kappa"], None if plain else n),
-            reported_kappa(units, readable, found[f"{READABLE}kappa"], None if plain else legible),
+            *[
+                reported_kappa(units, table, estimated[f"{name}kappa"], None if plain else items)
+                for name, table, items in (
+                    (LABELS, labels, n),
+                    (SIGMA, sigma, n),
+                    (READABLE, readable, legible),
+                )
+            ]
         ),
-        Coefficients(_named(found, LABELS), _named(found, SIGMA)),
-        label_scores(confusion, found),
+        Coefficients(_named(estimated, LABELS), _named(estimated, SIGMA)),
+        label_scores(confusion, estimated),
+        None if weights is None else float(weights.sum() ** 2 / (weights**2).sum()),
     )
 
 
-def pair_units(pairs: Sequence[Pair], categories: Sequence[str], design: DesignWeights) -> Units:
-    """Units whose features are a table (K, K + 1) per run of the judge."""
-    found = patterns(_codes(pairs, categories))
+def pair_units(
+    features: NDArray[np.float64], found: Patterns, pairs: Sequence[Pair], design: DesignWeights
+) -> Units:
+    """Units of pairs whose patterns have these features (P, R, F); (…, 2F) `with_squares`.
+
+    The latter where the design has weights.
+    """
+    ids = [pair.item_id for pair in pairs]
+    weights, of_item = design.of(ids), found.of_item
+    if weights is not None:
+        features, of_item = with_squares(features, of_item, weights)
     return gather(
-        _run_tables(found.rows, len(categories)),
-        found.of_item,
+        features,
+        of_item,
         clusters=cluster_numbers([pair.conversation for pair in pairs]),
-        weights=design.of([pair.item_id for pair in pairs]),
-        strata=design.strata_of([pair.item_id for pair in pairs]),
+        strata=design.strata_of(ids),
     )
 
 
-def _codes(pairs: Sequence[Pair], categories: Sequence[str]) -> NDArray[np.int64]:
+def squares(table: TableOf, width: int, design: DesignWeights) -> TableOf | None:
+    """`table` in the second half of what `pair_units` adds up; None where there is none."""
+    return None if design.equal else lambda sums: table(sums[..., width:])
+
+
+def outcome_codes(pairs: Sequence[Pair], categories: Sequence[str]) -> NDArray[np.int64]:
     """(n, 1 + R): the reference, and what each verdict that counts comes to."""
     row, column = positions(categories), positions(categories, (INVALID,))
     codes = [[row(pair.reference), *map(column, pair.outcomes)] for pair in pairs]
     return np.array(codes, dtype=np.int64).reshape(len(pairs), len(codes[0]) if codes else 2)
 
 
-def _run_tables(rows: NDArray[np.int64], k: int) -> NDArray[np.int8]:
-    """(P, R, K · (K + 1)) of patterns (P, 1 + R)."""
-    tables = [pair_tables(rows[:, 0], outcome, k, k + 1) for outcome in rows.T[1:]]
-    return np.stack(tables, axis=1).reshape(len(rows), len(tables), k * (k + 1))
-
-
-def _counts(pairs: Sequence[Pair], categories: Sequence[str]) -> Sums:
-    """The table of all pairs, every verdict that counts once."""
-    found = patterns(_codes(pairs, categories))
-    times = np.bincount(found.of_item, minlength=len(found.rows)).astype(np.float64)
-    return np.einsum("p,prf->f", times, _run_tables(found.rows, len(categories)))
+def run_tables(rows: NDArray[np.int64], k: int) -> NDArray[np.int8]:
+    """(R, P, K, K + 1) of patterns (P, 1 + R)."""
+    return np.stack([pair_tables(rows[:, 0], outcome, k, k + 1) for outcome in rows.T[1:]])
 
 
 def _named(found: Mapping[str, Estimate], prefix: str) -> dict[str, Estimate]:

@@ -13,6 +13,7 @@ from judge.reading import Verdicts
 from rubrics import fingerprint
 
 TIE = "annotators tie"
+UNDECIDED = "labelled differently, not adjudicated yet"
 UNLABELLED = "not labelled yet"
 ELSEWHERE = "labelled under another rubric version only"
 UNJUDGED = "labelled but not judged"
@@ -194,6 +195,8 @@ def _unreferenced(item_id: str, references: References, labelled_elsewhere: Set[
     """Why an item has no reference label to pair, or None if it has."""
     if item_id in references.ties:
         return TIE
+    if item_id in references.undecided:
+        return UNDECIDED
     if item_id in references.skips:
         return f"skipped: {references.skips[item_id]}"
     if item_id not in references.labels:

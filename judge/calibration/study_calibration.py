@@ -1,23 +1,39 @@
 """From a study's two stores to the calibration of one judge."""
 
+from collections.abc import Mapping, Set
+
 from sqlite_utils import Database
 
+from annotator.adjudication import current_adjudications
 from annotator.annotation import Annotation, current_annotations
 from annotator.labels import blind_items, recorded_rubric
 from annotator.name import checked_name
-from annotator.reference import labels_by_annotator, reference_labels
+from annotator.reference import labels_by_annotator
+from annotator.reference_rule import ReferenceRule
+from generation.item import Item
 from generation.study import DEFAULT_SEED
+from judge.calibration.annotator_influence import annotator_influence
 from judge.calibration.calibration import Calibration
 from judge.calibration.consistency import flips
 from judge.calibration.human import human_agreement
+from judge.calibration.human_ceiling import human_ceiling
+from judge.calibration.intra_annotator import intra_annotator
 from judge.calibration.judge_choice import check_rubric, choose_judge
+from judge.calibration.measures.confusion import outcome_of
 from judge.calibration.measures.sample_size import labels_needed
 from judge.calibration.pair_estimates import estimate_pairs
 from judge.calibration.pairing import INCOMPLETE, Pairing, conversation_of, pair_items
+from judge.calibration.references import fold_references
+from judge.calibration.run_kappas import run_kappas
+from judge.calibration.sampling.repeats import repeated_items, without_repeats
 from judge.calibration.sampling.sample import sampled_items, stored_sample
 from judge.calibration.sampling.weights import design_weights
+from judge.calibration.splits.frozen_split import FrozenSplit, frozen_split, part_of
+from judge.calibration.splits.opening import openings, record_opening
+from judge.calibration.splits.restriction import Restriction, late_items, restricted
+from judge.calibration.splits.split import Split
 from judge.prompts.template_store import TemplateStore
-from judge.reading import Reading, choose_reading, choose_runs, read, to_complete
+from judge.reading import Reading, Verdicts, choose_reading, choose_runs, read, to_complete
 from judge.store import JudgmentStore, StoredJudge
 from judge.verdict_runs import (
     complete_items,
@@ -39,23 +55,28 @@ def calibrate_study(
     seed: int = DEFAULT_SEED,
     reading: Reading | None = None,
     runs: int | None = None,
+    rule: ReferenceRule = ReferenceRule.MAJORITY,
+    final: bool = False,
 ) -> Calibration:
     """Calibrate a judge against the people's labels under `rubric`.
 
     `judge` is a model name or an id prefix (default: the judge that judged last); `annotator`
-    makes one person's labels the reference; `runs` takes the judge's first runs alone (default:
-    all of them); `reading` says what of several counts (default: the mean of runs). An item that
-    the judge's prompt shows as an example is left out.
+    makes one person's labels the reference, `rule` says what several people's make; `runs` takes
+    the judge's first runs alone (default: all of them); `reading` says what of several counts
+    (default: the mean of runs). An item that the judge's prompt shows as an example is left out.
+    Once a split is frozen only the dev half counts; `final` opens the test half instead, which is
+    recorded.
 
     Raises InputError when there is nothing to compare, saying what to do first, when labels and
-    judgments do not rest on the same rubric text, when the judge has fewer runs, and for a reading
-    that does not fit them.
+    judgments do not rest on the same rubric text, when the judge has fewer runs, for a reading
+    that does not fit them, and for `final` as long as no split is frozen.
     """
     annotator = checked_name(annotator) if annotator is not None else None
     # Two snapshots, so that people may label and a judge may run meanwhile and sums still add up.
     with labels_db.atomic(), pipeline_db.atomic():
         recorded = recorded_rubric(labels_db, rubric.version)
         annotations = current_annotations(labels_db, rubric.version)
+        adjudications = current_adjudications(labels_db, rubric.version)
         elsewhere = _labels_elsewhere(labels_db, rubric.version, annotator)
         blind = blind_items(labels_db)
         store = JudgmentStore(pipeline_db)
@@ -64,6 +85,10 @@ def calibrate_study(
         chosen = choose_judge(judges, rubric, judge)
         check_rubric(store, chosen, rubric, recorded)
         sampled = sampled_items(pipeline_db)
+        repeats = repeated_items(pipeline_db)
+        conversations = {item_id: conversation_of(item) for item_id, item in blind.items()}
+        twice = labels_by_annotator(annotations, rubric)
+        blind, annotations = without_repeats(repeats, blind, annotations)
         shown = _shown(pipeline_db, store, chosen)
         judge_runs = run_count(pipeline_db, chosen.judge_id)
         runs = choose_runs(judge_runs, runs)
@@ -72,24 +97,41 @@ def calibrate_study(
         several = labels_by_run(pipeline_db, chosen.judge_id, runs) if runs > 1 else {}
         sample = stored_sample(pipeline_db)
         design = design_weights(pipeline_db)
+        frozen = frozen_split(pipeline_db)
 
-    references = reference_labels(annotations, rubric, annotator)
+    part = _part(frozen, final)
+    references = fold_references(annotations, rubric, rule, annotator, adjudications)
     by_annotator = labels_by_annotator(annotations, rubric)
     complete = complete_runs(by_run)
-    pairing = pair_items(
+    verdicts = {
+        item_hash: read(said, reading) for item_hash, said in complete_items(by_run).items()
+    }
+    everything = pair_items(
         sampled,
         blind,
         references,
-        {item_hash: read(said, reading) for item_hash, said in complete_items(by_run).items()},
+        verdicts,
         {i for ids in elsewhere.values() for i in ids},
         incomplete_items(by_run),
         shown,
     )
-    if not references.ties:  # where people tie on all, their own agreement is the result
+    pairing = restricted(everything, frozen, part)
+    # Where people tie or differ on all, their own agreement is the result.
+    if not references.ties and not references.undecided:
         _refuse_unpaired(pairing, runs, complete)
 
+    opening = None
+    if final and frozen is not None:
+        opening = record_opening(pipeline_db, frozen, chosen.judge_id, rubric.version)
+    restriction = Restriction(
+        part,
+        frozen.split_hash if frozen else None,
+        len(openings(pipeline_db)),
+        opening,
+        late_items(pairing, frozen),
+    )
+    tested = {i: item for i, item in blind.items() if part in (None, part_of(item, frozen))}
     found = estimate_pairs(pairing.pairs, rubric, design, seed=seed)
-    conversations = {item_id: conversation_of(item) for item_id, item in blind.items()}
     return Calibration(
         rubric=rubric,
         judge=chosen,
@@ -99,6 +141,8 @@ def calibrate_study(
         complete_runs=complete,
         flips=flips(complete_items(several), runs),
         other_judges=tuple(other for other in judges if other != chosen),
+        restriction=restriction,
+        rule=rule,
         reference_rule=references.rule,
         annotator=annotator,
         annotators={name: len(labels) for name, labels in by_annotator.items()},
@@ -111,10 +155,52 @@ def calibrate_study(
         kappas=found.kappas,
         coefficients=found.coefficients,
         label_scores=found.label_scores,
+        effective_items=found.effective_items,
+        run_kappas=run_kappas(pairing.pairs, rubric, design, seed=seed),
         human=human_agreement(by_annotator, rubric.category_ids, conversations, seed=seed),
+        ceiling=human_ceiling(
+            by_annotator,
+            _outcomes(sampled, tested, verdicts, shown),
+            references.labels,
+            rubric,
+            conversations,
+            design,
+            seed=seed,
+        ),
+        influence=annotator_influence(by_annotator, rubric.category_ids, conversations, seed=seed),
+        intra=intra_annotator(twice, repeats, rubric.category_ids, conversations, seed=seed),
         more_labels=labels_needed(found.kappas.labels),
         seed=seed,
     )
+
+
+def _part(frozen: FrozenSplit | None, final: bool) -> Split | None:
+    """The half that counts; None as long as no split is frozen, when everything does."""
+    if final and frozen is None:
+        raise InputError(
+            "no split is frozen, so there is no test half to open; freeze it before you compare "
+            "prompts: calibrate split"
+        )
+    if frozen is None:
+        return None
+    return "test" if final else "dev"
+
+
+def _outcomes(
+    sampled: Mapping[str, str],
+    blind: Mapping[str, Item],
+    verdicts: Mapping[str, Verdicts],
+    shown: Set[str],
+) -> dict[str, tuple[str, ...]]:
+    """What the judge said of every item that it can be tested on, labelled or not, by item id."""
+    return {
+        item_id: tuple(outcome_of(said.label) for said in verdicts[item_hash].counted)
+        for item_id, item_hash in sampled.items()
+        if item_hash in verdicts
+        and item_hash not in shown
+        and item_id in blind
+        and blind[item_id].hash == item_hash
+    }
 
 
 def _shown(pipeline_db: Database, store: JudgmentStore, judge: StoredJudge) -> frozenset[str]:

@@ -56,8 +56,8 @@ class StudyBuilder:
             turns.append(Turn(Answer(conversation, str(2 * q)), text, "self-generated"))
         TurnStore(self.pipeline).add_turns(Run("example", {"texts": texts}), turns)
 
-    def sample(self, n: int | None = None, seed: int | None = None) -> Drawing:
-        return draw_sample(self.pipeline, self.labels, n=n, seed=seed)
+    def sample(self, n: int | None = None, seed: int | None = None, **choices: object) -> Drawing:
+        return draw_sample(self.pipeline, self.labels, n=n, seed=seed, **choices)
 
     @property
     def items(self) -> dict[str, Item]:
@@ -138,7 +138,7 @@ class StudyBuilder:
         """A whole study: one item per (reference, judged) pair, labelled by one person."""
         pairs = list(pairs)
         self.turns(len(pairs))
-        self.sample(len(pairs))
+        self.sample(len(pairs), repeats=0)
         ids = list(self.items)
         self.label("ann", {i: ref for i, (ref, _) in zip(ids, pairs, strict=True)})
         self.judge({i: out for i, (_, out) in zip(ids, pairs, strict=True)})

@@ -78,7 +78,7 @@ def test_json_is_valid_adds_up_and_is_byte_identical(small_study):
     found = json.loads(first.stdout, parse_constant=pytest.fail)
     assert found["n"] == {
         "items": 40, "paired": 40, "conversations": 40, "excluded": 0, "unlabelled": 0,
-        "invalid": 2,
+        "invalid": 2, "effective": None,
     }  # fmt: skip
     assert sum(map(sum, found["confusion"]["labels"]["counts"])) == 40
     assert found["confusion"]["labels"]["columns"] == [*LABELS, "invalid"]
@@ -178,7 +178,7 @@ def test_sample_says_what_it_did_and_what_comes_next(builder):
         f"next: annotate --study {builder.study.folder}",
     ]
     assert run(builder, "sample").stdout.startswith("already there: ")
-    assert "is drawn already" in failed(run(builder, "sample", "--n", "6"))
+    assert "is drawn already" in failed(run(builder, "sample", "--n", "4"))
 
 
 def test_rubric_diff_shows_what_changed():
@@ -195,7 +195,7 @@ def test_export_writes_the_calibrated_prompt(small_study, tmp_path):
     option = f"--study {small_study.study.folder}"
     assert result.stdout.splitlines() == [
         str(folder),
-        "kappa 0.710, 95% CI 0.55–0.85, n = 40",
+        "kappa 0.710, 95% CI 0.54–0.85, n = 40",
         f"next: judge --prompt {folder} {option}",
     ]
     assert result.stderr == ""

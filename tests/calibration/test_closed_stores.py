@@ -31,6 +31,7 @@ def opened(monkeypatch) -> list[Database]:
         ("calibrate", "kappa"),
         ("calibrate", "kappa", "--judge", "nobody"),
         ("calibrate", "sample"),
+        ("calibrate", "split"),
         ("calibrate", "judges"),
         ("calibrate", "export", "--output", "OUT"),
         ("prompt", "new", "strict", "--note", "x", "--shots", "1"),

@@ -8,9 +8,10 @@ import pytest
 from click.testing import CliRunner
 
 from judge.calibration.cli import calibrate
-from judge.calibration.comparison.contestants import by_rubric
+from judge.calibration.comparison.contestants import by_prompt, by_rubric
 from judge.calibration.comparison.study_comparison import compare_study
 from judge.calibration.comparison.text import study_text
+from judge.calibration.splits.frozen_split import frozen_split, part_of
 from judge.prompts.prompt_template import PACKAGED, PromptTemplate
 from judge.store import JudgmentStore
 from rubrics import Rubric, diff_rubrics, load_rubric, parse_rubric
@@ -51,34 +52,60 @@ def two_prompts(builder):
 
 class TestPrompts:
     def test_the_better_prompt_is_found(self, two_prompts):
-        result = found(two_prompts, "--prompt", "followupeval", "--prompt", "strict@1")
-        (challenger,) = result["challengers"]
-        assert result["n"] == 60
-        assert challenger["difference"]["labels"]["value"] == pytest.approx(
-            challenger["kappa"]["labels"]["value"] - result["baseline"]["kappa"]["labels"]["value"]
+        """Of items 0, 3, …, 57 the strict prompt mends all but 0 and 30, and it breaks 4 others."""
+        store = JudgmentStore(two_prompts.pipeline)
+        entrants = by_prompt(store, V3, ["followupeval", "strict@1"])
+        found = compare_study(two_prompts.pipeline, two_prompts.labels, entrants, seed=1)
+        (challenge,) = found.comparison.challenges
+        assert found.comparison.n == 60
+        assert challenge.labels.estimate.value == pytest.approx(
+            challenge.challenger.labels.value - found.comparison.baseline.labels.value
         )
-        assert challenger["difference"]["labels"]["verdict"] == "better"
-        # Of items 0, 3, …, 57 the strict prompt mends all but 0 and 30, and it breaks four others.
-        assert (challenger["fixed"], challenger["broken"]) == (18, 4)
-        assert challenger["mcnemar"]["labels"]["only_b"] == 18
-        assert (result["prompts_tried"], result["reading"]) == (2, "single-run")
-        assert result["selection_optimism"] > 0
+        assert challenge.labels.verdict == "better"
+        assert (len(challenge.fixed), len(challenge.broken)) == (18, 4)
+        assert challenge.right_labels.only_b == 18
+        assert (found.tried, found.reading) == (2, "single-run")
+        assert found.optimism > 0
+        fixed = found.items[challenge.fixed[0]]
+        before, after = fixed.verdicts
+        assert before[0].label != after[0].label == fixed.pair.reference
+
+    def test_prompts_are_compared_on_dev_alone(self, two_prompts):
+        """The first comparison freezes the split; the test half stays closed."""
+        result = found(two_prompts, "--prompt", "followupeval", "--prompt", "strict@1")
+        assert result["split"]["part"] == "dev"
+        assert result["remarks"][0].startswith("the split into dev and test was frozen")
+        (left,) = result["exclusions"]
+        assert left["reason"] == "in the test half of the questions"
+        assert result["n"] + left["count"] == 60
+        assert 26 <= result["n"] <= 34
+        again = found(two_prompts, "--prompt", "followupeval", "--prompt", "strict@1")
+        assert again == result | {"remarks": []}
+        frozen = frozen_split(two_prompts.pipeline)
+        assert frozen.split_hash == result["split"]["split_hash"]
+        items = two_prompts.items
+        (challenger,) = result["challengers"]
+        for said in (*challenger["items"]["fixed"], *challenger["items"]["broken"]):
+            assert part_of(items[said["item_id"]], frozen) == "dev"
 
     def test_items_show_both_rationales_on_request_only(self, two_prompts):
         plain = found(two_prompts, "--prompt", "followupeval", "--prompt", "strict@1")
         assert "turn" not in plain["challengers"][0]["items"]["fixed"][0]
         texts = found(two_prompts, "--prompt", "followupeval", "--prompt", "strict@1", "--items")
-        first = texts["challengers"][0]["items"]["fixed"][0]
+        challenger = texts["challengers"][0]
+        first = challenger["items"]["fixed"][0]
         assert first["turn"].startswith("Why ")
         assert first["rationales"] == [["Because."], ["Because."]]
         assert first["judges"][0] != first["judges"][1] == [first["reference"]]
         shown = run(two_prompts, "--prompt", "followupeval", "--prompt", "strict@1", "--items")
-        assert shown.stdout.count("Because.") == 2 * (18 + 4)
+        changed = challenger["fixed"] + challenger["broken"]
+        assert shown.stdout.count("Because.") == 2 * changed > 0
 
     def test_the_text_fits_and_says_what_was_found(self, two_prompts):
         shown = run(two_prompts, "--prompt", "followupeval", "--prompt", "strict@1").stdout
         assert max(map(len, shown.splitlines())) <= 100
-        assert "strict@1, judge-a is better" in shown
+        assert "strict@1, judge-a less followupeval, judge-a" in shown
+        assert "split: dev" in shown
         assert "2 prompts of rubric v3 have judged in this study" in shown
 
     def test_an_id_names_a_judge_and_an_unknown_name_lists_those_there_are(self, two_prompts):
@@ -105,13 +132,14 @@ class TestPrompts:
         two_prompts.judge(half, model="judge-b")
         judges = found(two_prompts, "--prompt", "followupeval", "--prompt", "strict@1",
                        "--judge", "judge-a")  # fmt: skip
-        assert judges["n"] == 60
+        assert 26 <= judges["n"] <= 34
         partly = run(two_prompts, "--prompt", "strict@1", "--prompt", "followupeval", "--judge",
                      "judge-b", "--json")  # fmt: skip
         assert partly.exit_code == 0, partly.output
         result = json.loads(partly.stdout)
-        assert result["n"] == 30
-        assert result["exclusions"] == [{"reason": "labelled but not judged", "count": 30}]
+        counts = {e["reason"]: e["count"] for e in result["exclusions"]}
+        assert counts["labelled but not judged"] == 30
+        assert result["n"] + counts["in the test half of the questions"] == 30
 
 
 def test_of_several_runs_the_smaller_number_counts(builder):
@@ -124,9 +152,9 @@ def test_of_several_runs_the_smaller_number_counts(builder):
     builder.judge_runs({item: said[:3] for item, said in often.items()}, template=STRICT)
     result = found(builder, "--prompt", "followupeval", "--prompt", "strict@1")
     assert (result["runs"], result["reading"]) == (3, "mean-of-runs")
-    assert result["remarks"] == [
+    assert result["remarks"][0] == (
         "followupeval, judge-a: the first 3 of its 4 runs, since others have no more"
-    ]
+    )
     (challenger,) = result["challengers"]
     assert challenger["difference"]["labels"]["value"] == 0
     assert challenger["mcnemar"] == {"labels": None, "sigma": None}
@@ -171,7 +199,7 @@ class TestRubrics:
         builder.judge({i: LABELS[0] if k % 2 else t for k, (i, t) in enumerate(truth.items())},
                       rubric=V2)  # fmt: skip
         result = found(builder, "--rubric", "v2", "--rubric", "v3")
-        assert (result["n"], result["unlike_categories"]) == (28, [])
+        assert result["unlike_categories"] == []
         assert result["reference"]["rubric"] == "v3"
         assert result["challengers"][0]["name"] == "v3, judge-a"
         assert result["challengers"][0]["kappa"]["labels"]["value"] == 1

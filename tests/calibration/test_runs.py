@@ -34,7 +34,7 @@ def calibrated(builder, **options):
 def study(builder, references, runs, *, per_question=1):
     """One item per reference, labelled by ann and judged as `runs` says, item by item."""
     builder.add([f"Why {k}?" for k in range(len(references))], per_question=per_question)
-    builder.sample(len(references))
+    builder.sample(len(references), repeats=0)
     ids = sorted(builder.items, key=lambda i: int(builder.items[i].turn[4:-1]))
     builder.label("ann", dict(zip(ids, references, strict=True)))
     builder.judge_runs(dict(zip(ids, runs, strict=True)))
@@ -319,7 +319,8 @@ class TestFirstRuns:
         assert (found.kappas, found.confusion) == (before.kappas, before.confusion)
         assert found.flips == before.flips
         as_dict = found.as_dict()
-        for key in ("judge_runs", "complete_runs", "counts_per_item", "consistency"):
+        several = ("judge_runs", "complete_runs", "counts_per_item", "consistency", "run_kappas")
+        for key in several:
             del as_dict[key]
         assert as_dict == before.as_dict()
 
@@ -405,8 +406,14 @@ class TestCommand:
         assert "in these two tables each item counts 4 times, once per run" in text
         assert "compared: n = 40 in 40 conversations" in text
         assert "of 160 verdicts could not be read" in text
-        assert "the runs are held fixed, fresh runs would add to the width" in text
+        assert "they allow for what fresh runs would change" in text
+        assert "kappa of each run: 0." in text
         assert all(len(line) <= 100 for line in result.stdout.splitlines()[:-1])
+
+    @pytest.mark.parametrize("choice", [("--runs", "2"), ("--reading", "majority-of-k")])
+    def test_runs_that_are_not_drawn_are_said_to_be_held_fixed(self, several, choice):
+        text = " ".join(run(several, *choice).stdout.split())
+        assert "the runs are held fixed, fresh runs would add to the width" in text
 
     def test_disagreements_show_every_run(self, several):
         output = run(several, "--disagreements").stdout
@@ -439,7 +446,7 @@ class TestCommand:
     def test_a_single_run_is_told_as_ever(self, small_study):
         found = json.loads(run(small_study, "--json").stdout)
         assert found["reading"] == {"name": "single-run", "runs": 1}
-        assert not {"counts_per_item", "consistency"} & found.keys()
+        assert not {"counts_per_item", "consistency", "run_kappas"} & found.keys()
         assert "runs" not in found["pairs"][0]
         output = run(small_study).stdout
         assert not [word for word in ("run", "reading", "consistency") if f"{word}:" in output]
@@ -451,7 +458,7 @@ class TestCommand:
         for said in (
             "Reading: mean-of-runs, each of the 4 runs counts, with weight 1/4.",
             "In these two tables each item counts 4 times, once per run.",
-            "the runs are held fixed", "<td>160</td>", "run 3, ",
+            "they allow for what fresh runs would change", "<td>160</td>", "run 3, ",
         ):  # fmt: skip
             assert said in source
 

@@ -98,7 +98,7 @@ def test_items_added_after_the_draw_are_counted(builder):
     assert stored_sample(builder.pipeline).inclusion_probability == 1
 
 
-@pytest.mark.parametrize(("n", "seed"), [(11, None), (10, 4), (None, 4)])
+@pytest.mark.parametrize(("n", "seed"), [(9, None), (10, 4), (None, 4), (11, 4)])
 def test_another_sample_is_refused(builder, n, seed):
     builder.turns(20)
     builder.sample(10, seed=3)

@@ -1,15 +1,26 @@
 """From what was asked for to the comparison: which judges, which half of the questions."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
+
+from sqlite_utils import Database
 
 from annotator.labels import open_labels
 from annotator.reference_rule import ReferenceRule
 from generation.study import Study
-from judge.calibration.comparison.contestants import by_prompt, by_rubric
-from judge.calibration.comparison.study_comparison import StudyComparison, compare_study
+from judge.calibration.comparison.contestants import Entrant, by_prompt, by_rubric
+from judge.calibration.comparison.study_comparison import (
+    StudyComparison,
+    compare_study,
+    labelled_rubric,
+)
+from judge.calibration.splits.frozen_split import FrozenSplit, frozen_split
+from judge.calibration.splits.study_split import split_study
 from judge.store import JudgmentStore, open_pipeline
 from rubrics import InputError, latest_version, load_rubric
+
+JUST_FROZEN = "the split into dev and test was frozen by this comparison; see it: calibrate split"
 
 
 def compare_opened(
@@ -37,7 +48,24 @@ def compare_opened(
             entrants = by_prompt(store, rubric, list(prompts), judge)
         else:
             entrants = by_rubric(store, [load_rubric(version) for version in versions], judge)
-        return compare_study(pipeline_db, labels_db, entrants, rule=_parsed(rule), **choices)
+        # Prompts are chosen by what a comparison says, so it never sees the test half.
+        known = frozen_split(pipeline_db)
+        frozen = known or _freeze(pipeline_db, labels_db, entrants)
+        found = compare_study(
+            pipeline_db,
+            labels_db,
+            entrants,
+            rule=_parsed(rule),
+            frozen=frozen,
+            part="dev",
+            **choices,
+        )
+    return found if known else replace(found, remarks=(*found.remarks, JUST_FROZEN))
+
+
+def _freeze(pipeline_db: Database, labels_db: Database, entrants: Sequence[Entrant]) -> FrozenSplit:
+    version = labelled_rubric(labels_db, entrants).version
+    return split_study(pipeline_db, labels_db, version).frozen
 
 
 def _parsed(rule: str | None) -> ReferenceRule:

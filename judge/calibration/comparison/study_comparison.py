@@ -1,23 +1,26 @@
 """Judge prompts of a study compared on the items that people labelled and all of them judged."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from sqlite_utils import Database
 
 from annotator.labels import blind_items, recorded_rubric
 from annotator.reference_rule import ReferenceRule
-from generation.item import Item
 from judge.calibration.comparison.comparison import OTHER, Comparison, compare_ratings
 from judge.calibration.comparison.contestants import Entrant
 from judge.calibration.comparison.ratings import NONE, Ratings
 from judge.calibration.judge_choice import check_rubric, judge_dict
 from judge.calibration.measures.optimism import selection_optimism
-from judge.calibration.pairing import Exclusion, Pair, Pairing, pair_items
+from judge.calibration.pairing import Exclusion, Pair, pair_items
 from judge.calibration.references import references_of
-from judge.calibration.sampling.sample import sampled_items
+from judge.calibration.sampling.repeats import repeated_items, without_repeats
+from judge.calibration.sampling.sample_store import sampled_items
 from judge.calibration.sampling.weights import DesignWeights, design_weights
+from judge.calibration.splits.frozen_split import FrozenSplit
+from judge.calibration.splits.restriction import Restriction, late_items, restricted
+from judge.calibration.splits.split import Split
 from judge.judgment import Judgment
 from judge.prompts.template_store import TemplateStore
 from judge.reading import Reading, Verdicts, choose_reading, choose_runs, read
@@ -25,7 +28,6 @@ from judge.store import JudgmentStore
 from judge.verdict_runs import complete_items, incomplete_items, judgments_by_run, run_count
 from rubrics import InputError, Rubric, diff_rubrics
 
-ELSEWHERE_IN_SPLIT = "in the test half of the questions"
 FEWER_RUNS = "{name}: the first {used} of its {found} runs, since others have no more"
 
 
@@ -57,7 +59,7 @@ class StudyComparison:
     exclusions: tuple[Exclusion, ...]
     remarks: tuple[str, ...]
     weighted: bool
-    part: str
+    restriction: Restriction
     tried: int
 
     @property
@@ -85,7 +87,7 @@ class StudyComparison:
             "reading": str(self.reading),
             "categories": list(self.categories),
             "unlike_categories": list(self.unlike),
-            "split": self.part,
+            "split": self.restriction.as_dict(),
             "weighted": self.weighted,
             "exclusions": [{"reason": e.reason, "count": e.count} for e in self.exclusions],
             "remarks": list(self.remarks),
@@ -122,19 +124,21 @@ def compare_study(
     reading: Reading | None = None,
     runs: int | None = None,
     seed: int,
-    keep: Callable[[Item], bool] | None = None,
-    part: str = "all",
+    frozen: FrozenSplit | None = None,
+    part: Split | None = None,
 ) -> StudyComparison:
     """Compare the entrants, the first being the baseline, on items that all of them judged.
 
-    Labels under the last entrant's rubric are the reference, else those under the first's. `keep`
-    restricts the items to a `part` of the split. Where judges have unequally many runs, the
-    smallest number counts. Raises InputError when nothing can be compared.
+    Labels under the last entrant's rubric are the reference, else those under the first's. `part`
+    restricts the items to one half of the `frozen` split. Where judges have unequally many runs,
+    the smallest number counts. Raises InputError when nothing can be compared.
     """
     with labels_db.atomic(), pipeline_db.atomic():  # snapshots, as people and judges may go on
-        rubric = _labelled_rubric(labels_db, entrants)
-        references = references_of(labels_db, rubric, rule, annotator)
-        blind, sampled = blind_items(labels_db), sampled_items(pipeline_db)
+        rubric = labelled_rubric(labels_db, entrants)
+        repeats = repeated_items(pipeline_db)
+        references = references_of(labels_db, rubric, rule, annotator, repeats=repeats.keys())
+        blind, _ = without_repeats(repeats, blind_items(labels_db), ())
+        sampled = sampled_items(pipeline_db)
         store = JudgmentStore(pipeline_db)
         for entrant in entrants:
             if entrant.rubric.version == rubric.version:
@@ -156,17 +160,15 @@ def compare_study(
         {item_hash: read(said, chosen) for item_hash, said in complete_items(each).items()}
         for each in by_run
     ]
-    pairing = _kept(
-        pair_items(
-            sampled,
-            blind,
-            references,
-            _judged_by_all(verdicts),
-            incomplete=frozenset().union(*map(incomplete_items, by_run)),
-            shown=shown,
-        ),
-        keep,
+    everything = pair_items(
+        sampled,
+        blind,
+        references,
+        _judged_by_all(verdicts),
+        incomplete=frozenset().union(*map(incomplete_items, by_run)),
+        shown=shown,
     )
+    pairing = restricted(everything, frozen, part)
     if not pairing.pairs:
         reasons = ", ".join(f"{e.count} {e.reason}" for e in pairing.exclusions)
         raise InputError(
@@ -196,12 +198,18 @@ def compare_study(
             if count > used and runs is None
         ),
         weighted=not design.equal,
-        part=part,
+        restriction=Restriction(
+            part, frozen.split_hash if frozen else None, late=late_items(pairing, frozen)
+        ),
         tried=len(tried),
     )
 
 
-def _labelled_rubric(labels_db: Database, entrants: Sequence[Entrant]) -> Rubric:
+def labelled_rubric(labels_db: Database, entrants: Sequence[Entrant]) -> Rubric:
+    """The last entrant's rubric if there are labels under it, else the first's.
+
+    Raises InputError when there are labels under neither.
+    """
     for rubric in (entrants[-1].rubric, entrants[0].rubric):
         rows = labels_db["current_events"].count_where(
             "rubric_version = ? AND kind = 'label'", [rubric.version]
@@ -222,17 +230,6 @@ def _judged_by_all(verdicts: Sequence[Mapping[str, Verdicts]]) -> dict[str, Verd
         for item_hash, said in first.items()
         if all(item_hash in other for other in others)
     }
-
-
-def _kept(pairing: Pairing, keep: Callable[[Item], bool] | None) -> Pairing:
-    if keep is None:
-        return pairing
-    pairs = tuple(pair for pair in pairing.pairs if keep(pair.item))
-    left = len(pairing.pairs) - len(pairs)
-    exclusions = pairing.exclusions
-    if left:
-        exclusions = (*exclusions, Exclusion(ELSEWHERE_IN_SPLIT, left))
-    return replace(pairing, pairs=pairs, exclusions=exclusions)
 
 
 def _common(entrants: Sequence[Entrant], rubric: Rubric) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.table import Table
 
-from judge.calibration.comparison.comparison import Challenge, Comparison, Contestant, Difference
+from judge.calibration.comparison.comparison import Challenge, Comparison, Difference
 from judge.calibration.comparison.study_comparison import ComparedItem, StudyComparison
 from judge.calibration.comparison.table_comparison import TableComparison
 from judge.calibration.measures.estimate import Estimate
@@ -37,7 +37,7 @@ def study_text(found: StudyComparison, *, items: bool = False) -> str:
             for how, positions in (("fixed", challenge.fixed), ("broken", challenge.broken))
             for k in positions
         ]
-    parts.append(wrapped([*_selection(found), *_closing(comparison)]))
+    parts.append(wrapped(filter(None, [selection_text(found), *_closing(comparison)])))
     return "\n".join(part for part in parts if part)
 
 
@@ -66,7 +66,7 @@ def _study_heading(found: StudyComparison) -> Iterable[str]:
         role = "baseline" if place == 0 else "challenger"
         yield f"{role}: {entrant.name}, prompt {entrant.prompt.template}"
     yield f"reference: {found.reference_rule}, under rubric {found.reference_rubric.version}"
-    yield f"compared: {_size(found.comparison)}; split: {found.part}"
+    yield f"compared: {_size(found.comparison)}; split: {found.restriction.name}"
     if found.comparison.runs > 1:
         yield f"reading: {found.reading} of {counted_runs(found.comparison.runs)} each"
     yield from found.remarks
@@ -234,10 +234,11 @@ def _exclusions(n: int, exclusions: Sequence[Exclusion]) -> str:
     return rendered(table)
 
 
-def _selection(found: StudyComparison) -> Iterable[str]:
+def selection_text(found: StudyComparison) -> str | None:
+    """How much choosing the best of all prompts so far flatters it; None of a single prompt."""
     if found.tried < 2 or found.optimism is None:
-        return
-    yield (
+        return None
+    return (
         f"{counted(found.tried, 'prompt')} of rubric {found.entrants[-1].rubric.version} have "
         f"judged in this study; the best of so many, all equally good, would on average look "
         f"{found.optimism:.3f} better than it is on these items"
@@ -267,12 +268,10 @@ def _item(found: StudyComparison, item: ComparedItem, how: str) -> str:
     return "─" * WIDTH + "\n" + rendered(grid)
 
 
-def forest_rows(
-    comparison: Comparison,
-) -> list[tuple[str, Contestant | None, Difference]]:
+def forest_rows(comparison: Comparison) -> list[tuple[str, Difference]]:
     """What a forest plot of the differences draws, row by row."""
     return [
-        (f"{challenge.challenger.name}, {name}", challenge.challenger, difference)
+        (f"{challenge.challenger.name}, {name.removeprefix('kappa ').strip('()')}", difference)
         for challenge in comparison.challenges
         for name, difference in _rows(challenge)
     ]

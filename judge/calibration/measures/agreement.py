@@ -75,8 +75,8 @@ def table_agreement(table: NDArray, items: int | None = None) -> Agreement:
     if np.isnan(kappa):
         return Agreement(n, po, pe, None, None, ONE_CLASS)
     error = float(np.sqrt((table * influence(table) ** 2).sum())) / total
-    alone = n > 1 and total == n
-    return Agreement(n, po, pe, kappa, error if alone else None, notes=_notes(table))
+    plain = items is None and n > 1
+    return Agreement(n, po, pe, kappa, error if plain else None, notes=_notes(table))
 
 
 def influence(table: NDArray) -> NDArray[np.float64]:

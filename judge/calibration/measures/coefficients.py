@@ -1,9 +1,12 @@
 """Coefficients of agreement beyond chance, of tables of counts or of sums of weights.
 
 All take tables of shape (..., K, K + E), E columns being what only the judge can say, to (...),
-and give NaN where undefined. Each coefficient is (po - pe) / (1 - pe) with the raw agreement po;
-they differ in pe, what they take for chance. It is kept as pe·n², which whole counts make exact,
-so that 0 and 1 come out as such and the undefined case is recognised.
+and give NaN where undefined. Such a column is a class that people never use: it only disagrees, is
+part of the pooled margins, and does not count among the K categories of the rubric.
+
+Each coefficient is (po - pe) / (1 - pe) with the raw agreement po; they differ in pe, what they
+take for chance. It is kept as pe·n², which whole counts make exact, so that 0 and 1 come out as
+such and the undefined case is recognised.
 """
 
 from collections.abc import Callable
@@ -36,9 +39,12 @@ def pi_chance(tables: Tables) -> Shares:
 
 
 def ac1_chance(tables: Tables) -> Shares:
-    """Σπ(1 - π) / (K - 1), of Gwet 2008 (Br J Math Stat Psychol 61:29); π as in Scott's pi."""
+    """Σπ(1 - π) / (K - 1), of Gwet 2008 (Br J Math Stat Psychol 61:29); π as in Scott's pi.
+
+    At most 1/K, which stands for all ratings being at random: a judge-only class in Σ can pass it.
+    """
     k, n = tables.shape[-2], total(tables)
-    return share(n * n - pi_chance(tables), np.float64(k - 1))
+    return np.minimum(share(n * n - pi_chance(tables), np.float64(k - 1)), uniform_chance(tables))
 
 
 def uniform_chance(tables: Tables) -> Shares:

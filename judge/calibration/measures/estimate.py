@@ -9,7 +9,7 @@ from judge.calibration.measures.interval import (
     Interval,
     acceleration,
     bootstrap_interval,
-    expanded_tails,
+    expanded_reach,
     large_sample_interval,
     no_interval,
 )
@@ -114,14 +114,14 @@ def _estimate(measure: Measure, replicates: Replicates, units: Units) -> Estimat
         value,
         replicates.resampled,
         acceleration(replicates.left_out, replicates.times),
-        expanded_tails(n, len(np.unique(replicates.strata))),
+        expanded_reach(n, len(np.unique(replicates.strata)), replicates.degrees),
     ).within(measure.limits)
     return Estimate(
         measure.name,
         value,
         interval,
         error,
-        large_sample_interval(value, error, n, measure.limits),
+        large_sample_interval(value, error, n, measure.limits, replicates.degrees),
         n,
         two_sided_p=_two_sided_p(replicates) if interval.low is not None else None,
         above_zero=_above_zero(replicates) if interval.low is not None else None,

@@ -5,6 +5,7 @@ from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 LEVEL = 0.95  # two-sided coverage of every interval
 BCA = "BCa bootstrap"
@@ -13,6 +14,7 @@ WILSON = "Wilson bound, each conversation as one item: an estimate at its end re
 FEW = 30  # units, below which an interval tends to be too narrow
 FEW_NOTE = f"fewer than {FEW} conversations, and an interval then tends to be too narrow"
 _NORMAL = NormalDist()
+NORMAL_REACH = _NORMAL.inv_cdf((1 + LEVEL) / 2)  # 1.96
 
 
 @dataclass(frozen=True)
@@ -51,24 +53,37 @@ def no_interval(reason: str, undefined: int = 0) -> Interval:
     return Interval(None, None, f"none: {reason}", undefined)
 
 
+def expanded_reach(units: int, strata: int, degrees: float) -> float:
+    """How far out in a normal spread of replicates the ends are, for units in so many strata.
+
+    √(n/(n - strata))·t(degrees): the bootstrap's variance is short by the inverse of the former,
+    and itself an estimate (the expanded percentile interval of Hesterberg 2015, Am Stat 69:371).
+    """
+    return (units / max(1, units - strata)) ** 0.5 * _student(degrees)
+
+
 def bootstrap_interval(
-    estimate: float, replicates: NDArray[np.float64], acceleration: float | None
+    estimate: float,
+    replicates: NDArray[np.float64],
+    acceleration: float | None,
+    reach: float = NORMAL_REACH,
 ) -> Interval:
     """BCa (Efron 1987, JASA 82:171) from replicates; NaN among them, the undefined, is counted.
 
     Percentile where the correction is not defined: without an acceleration, or with the estimate
-    beyond all replicates. It contains the estimate: a skewed small sample's limits can pass it.
+    beyond all replicates. `reach` is in normal standard errors. The interval contains the estimate:
+    a skewed small sample's limits can pass it.
     """
     defined = np.sort(replicates[~np.isnan(replicates)])
     undefined = len(replicates) - len(defined)
     if not len(defined) or defined[0] == defined[-1]:
         return no_interval("every resample gives the same value", undefined)
-    tails, method = ((1 - LEVEL) / 2, (1 + LEVEL) / 2), PERCENTILE
+    tails, method = (_NORMAL.cdf(-reach), _NORMAL.cdf(reach)), PERCENTILE
     below = np.searchsorted(defined, estimate, "left")
     ties = np.searchsorted(defined, estimate, "right") - below
     share = (below + ties / 2) / len(defined)
     if acceleration is not None and 0 < share < 1:
-        tails, method = _corrected(share, acceleration, tails), BCA
+        tails, method = _corrected(share, acceleration, reach), BCA
     low, high = np.quantile(defined, tails).tolist()
     return Interval(min(low, estimate), max(high, estimate), method, undefined)
 
@@ -93,18 +108,15 @@ def large_sample_interval(
     standard_error: float | None,
     units: int,
     limits: tuple[float, float] = (-np.inf, np.inf),
+    degrees: float | None = None,
 ) -> Interval:
-    """Estimate ± t·SE within `limits`; from 30 units on 1.96 stands for Student's t."""
+    """Estimate ± t·SE within `limits`, by Student's t with `degrees` of freedom, else units - 1."""
     if not standard_error:
         return no_interval("no standard error" if standard_error is None else "standard error 0")
-    if units < FEW:
-        from scipy.stats import t
-
-        reach, method = float(t.ppf((1 + LEVEL) / 2, units - 1)), f"large-sample, t({units - 1})"
-    else:
-        reach, method = _NORMAL.inv_cdf((1 + LEVEL) / 2), "large-sample, normal"
-    low, high = estimate - reach * standard_error, estimate + reach * standard_error
-    return Interval(low, high, method).within(limits)
+    degrees = units - 1 if degrees is None else degrees
+    reach = _student(degrees) * standard_error
+    found = Interval(estimate - reach, estimate + reach, f"large-sample, t({round(degrees, 1):g})")
+    return found.within(limits)
 
 
 def wilson(hits: float, n: float) -> tuple[float, float]:
@@ -113,7 +125,7 @@ def wilson(hits: float, n: float) -> tuple[float, float]:
     >>> [round(end, 4) for end in wilson(10, 10)]
     [0.7225, 1.0]
     """
-    z = _NORMAL.inv_cdf((1 + LEVEL) / 2)
+    z = NORMAL_REACH
     share = hits / n
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     reach = z / (1 + z * z / n) * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5
@@ -121,13 +133,18 @@ def wilson(hits: float, n: float) -> tuple[float, float]:
     return low, 1.0 if hits == n else min(1.0, centre + reach)
 
 
-def _corrected(share: float, acceleration: float, tails: tuple[float, float]) -> list[float]:
+def _student(degrees: float) -> float:
+    """How many standard errors a two-sided interval reaches by Student's t."""
+    return float(stdtrit(degrees, (1 + LEVEL) / 2))
+
+
+def _corrected(share: float, acceleration: float, reach: float) -> tuple[float, float]:
+    """BCa's quantiles to take, of the replicates' share below the estimate."""
     shift = _NORMAL.inv_cdf(share)
 
-    def moved(tail: float) -> float:
-        z = shift + _NORMAL.inv_cdf(tail)
+    def moved(z: float) -> float:
         if acceleration * z >= 1:  # beyond the pole the correction has no meaning: the far end
             return 1.0 if z > 0 else 0.0
         return _NORMAL.cdf(shift + z / (1 - acceleration * z))
 
-    return [moved(tail) for tail in tails]
+    return moved(shift - reach), moved(shift + reach)

@@ -130,7 +130,7 @@ def reported_kappa(
     if q == 1:
         none = no_interval("a single conversation")
         return Kappa(agreement, q, None, none, none)
-    error = _standard_error(units, table, q, estimate.run_variance)
+    error = _standard_error(units, table, estimate.run_variance)
     return Kappa(
         agreement,
         q,
@@ -140,12 +140,22 @@ def reported_kappa(
     )
 
 
-def _standard_error(units: Units, table: TableOf, q: int, run_variance: float) -> float:
+def _standard_error(units: Units, table: TableOf, run_variance: float) -> float:
     """SE² = Q/(Q-1) · Σ_q (Σψ)² / n², ψ summed within each conversation, and what the runs add.
 
     Apart from Q/(Q-1) that of Fleiss, Cohen and Everitt where no two items share a conversation.
+    Of a stratified sample each stratum has its own Q and mean (Cochran 1977, Sampling Techniques,
+    5.3), and one conversation alone in its stratum adds nothing.
     """
     total = table(units.total)
-    sums = (table(units.rows.sum(axis=1)) * influence(total)).sum(axis=(-2, -1))
-    variance = q / (q - 1) * float(units.times @ sums**2) / float(total.sum()) ** 2
-    return (variance + run_variance) ** 0.5
+    tables = table(units.rows.sum(axis=1))
+    sums = (tables * influence(total)).sum(axis=(-2, -1))
+    times = units.times * tables.any(axis=(-2, -1))
+    variance = 0.0
+    for stratum in np.unique(units.strata):
+        inside = units.strata == stratum
+        q = int(times[inside].sum())
+        if q > 1:
+            away = sums[inside] - np.average(sums[inside], weights=times[inside])
+            variance += q / (q - 1) * float(times[inside] @ away**2)
+    return (variance / float(total.sum()) ** 2 + run_variance) ** 0.5

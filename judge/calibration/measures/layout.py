@@ -32,7 +32,10 @@ class Layout:
         """Rows of features (P, F) from one array (P, *shape) per block, all of them."""
         if blocks.keys() != self._shapes.keys():
             raise KeyError(f"expected blocks {list(self._shapes)}, found {list(blocks)}")
-        flat = [np.reshape(blocks[name], (len(blocks[name]), -1)) for name in self._shapes]
+        flat = [
+            np.reshape(blocks[name], (len(blocks[name]), int(np.prod(shape))))
+            for name, shape in self._shapes.items()
+        ]
         return np.concatenate(flat, axis=1).astype(np.float64)
 
 

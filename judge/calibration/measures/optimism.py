@@ -42,4 +42,4 @@ def expected_maximum(m: int) -> float:
     from scipy.special import ndtr
 
     x = np.linspace(0, _REACH, 20_001)
-    return float(np.trapezoid(1 - ndtr(x) ** m - ndtr(-x) ** m, x))
+    return max(0.0, float(np.trapezoid(1 - ndtr(x) ** m - ndtr(-x) ** m, x)))

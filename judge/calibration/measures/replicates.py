@@ -33,6 +33,20 @@ class Replicates:
     run_variance: float
     times: NDArray[np.int64]
     strata: NDArray[np.int64]
+    runs: int = 1
+
+    @property
+    def degrees(self) -> float:
+        """Degrees of freedom of the squared standard error: units - strata, at least 1.
+
+        Where runs add to it, by Satterthwaite 1946 (Biometrics Bull 2:110), that part having R - 1.
+        """
+        own = max(1.0, float(self.times.sum()) - len(np.unique(self.strata)))
+        error = self.standard_error
+        if not self.run_variance or not error:
+            return own
+        items = error**2 - self.run_variance
+        return error**4 / (self.run_variance**2 / (self.runs - 1) + items**2 / own)
 
     @property
     def standard_error(self) -> float | None:
@@ -80,6 +94,7 @@ def replicate(
             run_variance=shared[k],
             times=merged.times,
             strata=merged.strata,
+            runs=units.runs,
         )
         for k in range(len(statistics))
     )

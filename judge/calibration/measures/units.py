@@ -28,8 +28,8 @@ class Units:
 
     `rows` (U, R, F) are the different units' features under each of R runs of the judge (R = 1
     where nothing was run several times), `times` (U,) how many units have that row, `strata` (U,)
-    the stratum they are drawn in. Units of one row and stratum appear once, in an order that
-    depends on nothing but the rows.
+    the stratum they are drawn in, counted from 0. Units of one row and stratum appear once, in an
+    order that depends on nothing but the rows.
     """
 
     rows: NDArray[np.float64]
@@ -110,7 +110,7 @@ def gather(
     otherwise clusters are drawn from all, which gives wider intervals, never narrower ones on
     average.
     """
-    n, shape = len(of_item), features.shape[1:]
+    shape = features.shape[1:]
     flat = features.reshape(len(features), int(np.prod(shape))).astype(np.float64)
     runs = shape[0] if features.ndim == 3 else 1
     if clusters is None and weights is None and strata is None:
@@ -121,14 +121,13 @@ def gather(
     else:
         _, of_cluster = np.unique(clusters, return_inverse=True)
         count = int(of_cluster.max(initial=-1)) + 1
-        weight = np.ones(n) if weights is None else weights
-        together = csr_array((weight, (of_cluster, of_item)), shape=(count, len(flat)))
-        rows = together @ flat
+        rows = _cluster_sums(flat, of_cluster, of_item, weights, count)
         times = np.ones(count, dtype=np.int64)
         in_stratum = _clusters_strata(of_cluster, strata, count)
-    if in_stratum is None or len(np.unique(in_stratum)) == 1:
+    if in_stratum is None:
         in_stratum = np.zeros(len(rows), dtype=np.int64)
-    rows, times, in_stratum = _merged(rows, times, in_stratum)
+    _, numbered = np.unique(in_stratum, return_inverse=True)
+    rows, times, in_stratum = _merged(rows, times, numbered)
     return Units(rows.reshape(len(rows), runs, shape[-1]), times, in_stratum)
 
 
@@ -141,6 +140,16 @@ def _weighted_items(flat, of_item, weights, strata):
     different, times = np.unique(keys, axis=0, return_counts=True)
     rows = flat[different[:, 1].astype(np.int64)] * different[:, 2:]
     return rows, times, different[:, 0].astype(np.int64)
+
+
+def _cluster_sums(flat, of_cluster, of_item, weights, count):
+    """One row per cluster. Weights are summed in one order, or rounding would tell orders apart."""
+    if weights is None:
+        weights = np.ones(len(of_item))
+    else:
+        order = np.lexsort((weights, of_item, of_cluster))
+        weights, of_cluster, of_item = weights[order], of_cluster[order], of_item[order]
+    return csr_array((weights, (of_cluster, of_item)), shape=(count, len(flat))) @ flat
 
 
 def _clusters_strata(of_cluster, strata, count):

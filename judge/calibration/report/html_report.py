@@ -10,14 +10,18 @@ from markupsafe import Markup
 
 from annotator.verbatim import verbatim_html
 from judge.calibration.calibration import Calibration
+from judge.calibration.comparison.study_comparison import StudyComparison
+from judge.calibration.comparison.text import forest_rows, selection_text, verdict_text
 from judge.calibration.judge_choice import judge_name
 from judge.calibration.measures.confusion import Confusion
 from judge.calibration.measures.kappa import Kappa
 from judge.calibration.measures.replicates import RESAMPLES
+from judge.calibration.report.forest import forest
 from judge.calibration.report.wording import (
     band_text,
     caveats,
     chance,
+    coefficient_rows,
     hint,
     interval_text,
     intervals_text,
@@ -30,6 +34,7 @@ from judge.calibration.report.wording import (
     said,
     sample_text,
     size,
+    split_text,
     table_text,
     unreadable,
 )
@@ -39,13 +44,15 @@ from rubrics import InputError, short
 TEMPLATE = "report.html"
 
 
-def write_report(calibration: Calibration, path: Path) -> None:
+def write_report(
+    calibration: Calibration, path: Path, rivals: StudyComparison | None = None
+) -> None:
     """Write the page to `path`, all of it or nothing.
 
     Raises InputError when the folder is missing or cannot be written, the disk is full, or the
     file is there already and no such page: a slip must not cost a study's store.
     """
-    page = render_report(calibration).encode()
+    page = render_report(calibration, rivals).encode()
     try:
         if path.is_file() and path.read_bytes()[:15].lower() not in (b"<!doctype html>", b""):
             raise InputError(f"{path} is no report, so it is not overwritten; name another file")
@@ -54,14 +61,18 @@ def write_report(calibration: Calibration, path: Path) -> None:
         raise InputError(f"cannot write the report to {path}: {error.strerror}") from error
 
 
-def render_report(calibration: Calibration) -> str:
-    """The page's HTML. Everything in it is escaped; study text goes through `verbatim`."""
+def render_report(calibration: Calibration, rivals: StudyComparison | None = None) -> str:
+    """The page's HTML. Everything in it is escaped; study text goes through `verbatim`.
+
+    `rivals` are the other judges of the rubric compared with this one, if there are any.
+    """
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["verbatim"] = lambda text: Markup(verbatim_html(text))
     environment.filters["sentence"] = lambda text: f"{text[0].upper()}{text[1:]}."
     environment.filters["number"] = number
+    environment.filters["interval"] = lambda found: interval_text(found).removeprefix("95% CI ")
     environment.filters["short"] = short
     environment.filters["judge_name"] = judge_name
     environment.filters["said"] = said
@@ -85,6 +96,11 @@ def render_report(calibration: Calibration) -> str:
         disagreements=counted(len(calibration.disagreements), "disagreement"),
         intervals=intervals_text(calibration, RESAMPLES),
         runs=runs_text(calibration),
+        split=split_text(calibration),
+        rivals=_rivals(rivals) if rivals else None,
+        coefficients=coefficient_rows(calibration),
+        f1=forest([(of.category, of.f1, "") for of in calibration.label_scores]),
+        ceiling=_ceiling(calibration),
         tables=table_text(calibration),
         matrix=_matrix(calibration.confusion),
         column_sums=calibration.confusion.table.sum(axis=0).tolist(),
@@ -107,6 +123,40 @@ def _write_whole(path: Path, page: bytes) -> None:
 
 def _human_rows(calibration: Calibration) -> list[tuple[str, Kappa]]:
     return [(f"{pair.first} – {pair.second}", pair.kappa) for pair in calibration.human.pairs]
+
+
+def _rivals(rivals: StudyComparison) -> dict[str, Any]:
+    comparison = rivals.comparison
+    rows = [
+        (name, difference.estimate, verdict_text(difference, "the other", comparison))
+        for name, difference in forest_rows(comparison)
+    ]
+    words = selection_text(rivals) or ""
+    return {
+        "size": counted(comparison.n, "item"),
+        "forest": forest(rows, signed=True),
+        "words": f"{words[:1].upper()}{words[1:]}{'.' if words else ''}",
+    }
+
+
+def _ceiling(calibration: Calibration) -> dict[str, Any] | None:
+    found = calibration.ceiling
+    if not calibration.human.pairs or not found.items:
+        return None
+    rows = [
+        (f"{name}, {of}", getattr(ceiling, attribute), "")
+        for of, ceiling in (("labels", found.labels), ("sigma", found.sigma))
+        for name, attribute in (
+            ("people with each other", "people"),
+            ("judge with each of them", "judge"),
+            ("judge less people", "difference"),
+        )
+    ]
+    words = (
+        f"Mean kappas over {counted(found.items, 'item')} that the judge judged and two or more of "
+        f"{len(found.annotators)} people labelled, paired."
+    )
+    return {"forest": forest(rows), "words": words}
 
 
 def _alpha(calibration: Calibration) -> list[str]:

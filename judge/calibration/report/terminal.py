@@ -10,13 +10,16 @@ from judge.calibration.calibration import Calibration
 from judge.calibration.judge_choice import judge_name
 from judge.calibration.measures.alpha import Alpha
 from judge.calibration.measures.confusion import INVALID
+from judge.calibration.measures.estimate import Estimate
 from judge.calibration.measures.kappa import Kappa
 from judge.calibration.measures.replicates import RESAMPLES
 from judge.calibration.pairing import Pair
+from judge.calibration.report.human_text import human_text
 from judge.calibration.report.wording import (
     band_text,
     caveats,
     chance,
+    coefficient_rows,
     hint,
     interval_text,
     intervals_text,
@@ -25,10 +28,12 @@ from judge.calibration.report.wording import (
     left_out,
     number,
     references,
+    run_kappas_text,
     runs_text,
     said,
     sample_text,
     size,
+    split_text,
     table_text,
     unreadable,
 )
@@ -44,11 +49,13 @@ def report(calibration: Calibration, study: Study, *, disagreements: bool = Fals
         wrapped(_heading(calibration)),
         _kappas(calibration),
         wrapped(_caveats(calibration)),
+        _coefficients(calibration),
         wrapped(filter(None, [table_text(calibration)])),
         _matrix(calibration),
         _labels(calibration),
         _exclusions(calibration),
         _human(calibration),
+        _beyond_pairs(calibration),
     ]
     if disagreements:
         parts += [_disagreement(pair) for pair in calibration.disagreements]
@@ -63,6 +70,7 @@ def _heading(calibration: Calibration) -> Iterable[str]:
     yield f"reference: {calibration.reference_rule}"
     if sample:
         yield f"sample: {sample_text(sample)}"
+    yield f"split: {split_text(calibration)}"
     yield f"compared: {size(calibration.kappas.labels)}"
     yield references(calibration)
     if calibration.other_judges:
@@ -87,11 +95,20 @@ def _kappas(calibration: Calibration) -> str:
     return rendered(grid)
 
 
+def _coefficients(calibration: Calibration) -> str:
+    table = new_table("coefficient", "labels", "95% CI", "sigma", "95% CI")
+    for row in coefficient_rows(calibration):
+        table.add_row(*cells(*row))
+    return rendered(table)
+
+
 def _caveats(calibration: Calibration) -> Iterable[str]:
     """What a reader must know of the numbers above, named row by row."""
     yield chance(calibration)
     yield from caveats(kappa_rows(calibration))
     if text := unreadable(calibration):
+        yield text
+    if text := run_kappas_text(calibration):
         yield text
 
 
@@ -110,13 +127,21 @@ def _matrix(calibration: Calibration) -> str:
 
 def _labels(calibration: Calibration) -> str:
     table = new_table("label")
-    for header in ("people", "judge", "both", "precision", "recall", "F1"):
+    for header in ("people", "judge", "both", "precision", "recall", "F1", "kappa"):
         table.add_column(header, justify="right")
     for scores in calibration.label_scores:
         counts = (str(count) for count in (scores.support, scores.judged, scores.hits))
-        shares = (number(share.value, 2) for share in (scores.precision, scores.recall, scores.f1))
-        table.add_row(*cells(scores.category, *counts, *shares))
+        found = (scores.precision, scores.recall, scores.f1, scores.kappa)
+        table.add_row(*cells(scores.category, *counts, *map(_with_interval, found)))
     return rendered(table)
+
+
+def _with_interval(estimate: Estimate) -> str:
+    """The value, and on a line of its own its interval where there is one."""
+    value = number(estimate.value, 2)
+    if estimate.interval.low is None:
+        return value
+    return f"{value}\n{interval_text(estimate.interval).removeprefix('95% CI ')}"
 
 
 def _exclusions(calibration: Calibration) -> str:
@@ -144,6 +169,12 @@ def _human(calibration: Calibration) -> str:
         band = band_text(found) if isinstance(found, Kappa) else ""
         table.add_row(*cells(name, value, interval, *sizes, band))
     return rendered(table) + wrapped(caveats(rows))
+
+
+def _beyond_pairs(calibration: Calibration) -> str:
+    """People as a ceiling for the judge, and each with themselves, as far as there is any."""
+    ceiling = calibration.ceiling if calibration.human.pairs else None
+    return human_text(ceiling, calibration.influence, calibration.intra)
 
 
 def _disagreement(pair: Pair) -> str:

@@ -6,12 +6,15 @@ from collections.abc import Iterable
 from annotator.annotation import Annotation
 from judge.calibration.calibration import Calibration
 from judge.calibration.measures.alpha import Alpha
+from judge.calibration.measures.estimate import Estimate
 from judge.calibration.measures.interval import BCA, Interval
 from judge.calibration.measures.kappa import Kappa
-from judge.calibration.pairing import INCOMPLETE, Pair
+from judge.calibration.measures.replicates import FEW_RUNS
+from judge.calibration.pairing import INCOMPLETE, UNDECIDED, Pair
 from judge.calibration.sampling.sample import Sample
 from judge.plural import counted
 from judge.reading import Reading, counted_runs, to_complete
+from rubrics import short
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -61,9 +64,65 @@ def headline(calibration: Calibration) -> str:
 
 def sample_text(sample: Sample) -> str:
     text = (
-        f"{sample.drawn} of {sample.population} distinct items, simple random, seed {sample.seed}"
+        f"{sample.drawn} of {sample.population} distinct items, {sample.design}, seed {sample.seed}"
     )
     return f"{text}; {sample.caveat}" if sample.caveat else text
+
+
+COEFFICIENTS = {
+    "agreement": "raw agreement",
+    "pi": "Scott's pi",
+    "alpha": "Krippendorff's alpha",
+    "ac1": "Gwet's AC1",
+    "brennan_prediger": "Brennan-Prediger",
+    "kappa_max": "largest kappa for these margins",
+    "sensitivity": "sensitivity",
+    "specificity": "specificity",
+    "prevalence_index": "prevalence index",
+    "bias_index": "bias index",
+}
+
+
+def coefficient_rows(calibration: Calibration) -> list[tuple[str, str, str, str, str]]:
+    """The other coefficients: name, then value and interval of the labels and of sigma."""
+    labels, sigma = calibration.coefficients.labels, calibration.coefficients.sigma
+    return [
+        (name, *_value(labels.get(key)), *_value(sigma.get(key)))
+        for key, name in COEFFICIENTS.items()
+    ]
+
+
+def _value(estimate: Estimate | None) -> tuple[str, str]:
+    if estimate is None:
+        return "", ""
+    value = "undefined" if estimate.value is None else number(estimate.value)
+    return value, interval_text(estimate.interval).removeprefix("95% CI ")
+
+
+def split_text(calibration: Calibration) -> str:
+    """Which half of the questions counts, and how often the test half was looked at."""
+    found = calibration.restriction
+    if found.split_hash is None:
+        return "none frozen, all items count; a prompt chosen by them has no untouched test left"
+    opened = f"the test half was opened {counted(found.openings, 'time')}"
+    late = f"; labelled after the freeze: {found.late}" if found.late else ""
+    if found.opening is None:
+        return f"{found.name} ({short(found.split_hash)}); {opened}{late}"
+    again = f", {ordinal(found.opening.of_this_judge)} by this judge"
+    return (
+        f"{found.name} ({short(found.split_hash)}), opened for the "
+        f"{ordinal(found.opening.number)} time{again}{late}"
+    )
+
+
+def ordinal(number: int) -> str:
+    """A place in a row.
+
+    >>> [ordinal(n) for n in (1, 2, 3, 4, 11, 22)]
+    ['1st', '2nd', '3rd', '4th', '11th', '22nd']
+    """
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
 
 
 def size(found: Kappa | Alpha) -> str:
@@ -112,11 +171,16 @@ def runs_text(calibration: Calibration) -> list[str]:
 
 
 def table_text(calibration: Calibration) -> str | None:
-    """What the counts of matrix and label scores are, where they are not items."""
-    times = calibration.counts_per_item
-    if times == 1:
-        return None
-    return f"in these two tables each item counts {times} times, once per run"
+    """What the counts of matrix and label scores are, where they are not items, or not weighted."""
+    times, said = calibration.counts_per_item, []
+    if times > 1:
+        said.append(f"in these two tables each item counts {times} times, once per run")
+    if calibration.effective_items is not None:
+        said.append(
+            "counts are not weighted; every other number is, by the sample's design: "
+            f"{counted(calibration.n, 'item')} worth {calibration.effective_items:.0f} equal ones"
+        )
+    return "; ".join(said) or None
 
 
 def intervals_text(calibration: Calibration, resamples: int) -> str:
@@ -124,7 +188,26 @@ def intervals_text(calibration: Calibration, resamples: int) -> str:
     text = f"{resamples:,} resamples of the conversations, seed {calibration.seed}"
     if calibration.runs == 1:
         return text
+    if calibration.reading is Reading.MEAN and calibration.runs >= FEW_RUNS:
+        return f"{text}; they allow for what fresh runs would change"
     return f"{text}; the runs are held fixed, fresh runs would add to the width"
+
+
+def run_kappas_text(calibration: Calibration) -> str | None:
+    """How far the runs' own kappas are apart, and what each way of reading them gives."""
+    found = calibration.run_kappas
+    if found is None:
+        return None
+    each = ", ".join(number(kappa) for kappa in found.each)
+    spread = "" if found.spread is None else f", standard deviation {number(found.spread)}"
+    readings = " and ".join(
+        f"{number(estimate.value)} as {reading}"
+        for reading, estimate in (
+            (Reading.MEAN, found.mean_of_runs),
+            (Reading.MAJORITY, found.majority_of_k),
+        )
+    )
+    return f"kappa of each run: {each}{spread}; of all runs {readings}"
 
 
 def judged_text(pair: Pair) -> str:
@@ -167,6 +250,8 @@ def left_out(calibration: Calibration) -> list[str]:
     if count := calibration.pairing.excluded(INCOMPLETE):
         mend = to_complete(calibration.runs, calibration.complete_runs)
         lines.append(f"{counted(count, 'item')} {INCOMPLETE}: {mend}")
+    if count := calibration.pairing.excluded(UNDECIDED):
+        lines.append(f"{counted(count, 'item')} to decide: annotate adjudicate")
     return lines
 
 
