@@ -1,6 +1,8 @@
 # make demo   label the bundled example in the browser      make test       the tests, with Chromium
 # make lint   style                                         make test-vllm  the tests on the real engine
 # make bench-judge   the judge against its targets (12 minutes)
+# make bench-calibrate   the statistics against theirs (4 minutes)
+# make coverage-simulation   how often the intervals hold the truth (5 minutes)
 
 PYTHON ?= python3
 PORT ?= 7860
@@ -9,7 +11,7 @@ BIN := $(VENV)/bin
 VLLM_VENV := .venv-vllm
 SMALL_MODEL := .cache/smollm2
 
-.PHONY: demo test test-vllm bench-judge lint clean chromium
+.PHONY: demo test test-vllm bench-judge bench-calibrate coverage-simulation lint clean chromium
 
 demo: $(VENV)/.installed
 	@$(BIN)/generate example
@@ -32,6 +34,14 @@ test-vllm: $(VLLM_VENV)/.installed $(SMALL_MODEL)/made_by_small_model.json
 # Against the tests' stub server: throughput, memory, starting up, calls for equal turns.
 bench-judge: $(VENV)/.installed-test
 	$(BIN)/python tests/bench/bench_judge.py
+
+# Ratios to loops over sklearn and krippendorff, whole commands, a main run of a million judgments.
+bench-calibrate: $(VENV)/.installed-test
+	$(BIN)/python tests/bench/bench_calibrate.py
+
+# Prints the table that judge/calibration/README.md has.
+coverage-simulation: $(VENV)/.installed-test
+	$(BIN)/python tests/simulation/coverage.py
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

@@ -63,7 +63,7 @@ class TestPrompts:
         )
         assert challenge.labels.verdict == "better"
         assert (len(challenge.fixed), len(challenge.broken)) == (18, 4)
-        assert challenge.right_labels.only_b == 18
+        assert challenge.right_labels.test.only_b == 18
         assert (found.tried, found.reading) == (2, "single-run")
         assert found.optimism > 0
         fixed = found.items[challenge.fixed[0]]
@@ -186,7 +186,7 @@ class TestRubrics:
         assert (found.categories, found.unlike) == (LABELS[:-1], (last,))
         (challenge,) = found.comparison.challenges
         assert (found.comparison.n, found.comparison.compared) == (56, 48)
-        assert (challenge.right_labels.n, challenge.right_sigma.n) == (48, 56)
+        assert (challenge.right_labels.test.n, challenge.right_sigma.test.n) == (48, 56)
         assert challenge.challenger.labels.value == 1
         assert last in study_text(found).split("left out of the labels' numbers:")[1]
 

@@ -6,9 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.calibration.comparison.comparison import Comparison, compare_ratings
-from judge.calibration.comparison.ratings import Ratings
+from judge.calibration.comparison.difference import Difference, kappa_difference, paired_error
+from judge.calibration.comparison.ratings import Ratings, rating_units
 from judge.calibration.measures.agreement import table_agreement
+from judge.calibration.measures.coefficients import kappas
+from judge.calibration.measures.estimate import Estimate, estimates
+from judge.calibration.measures.interval import BCA, Interval, no_interval
 from judge.calibration.measures.optimism import selection_optimism
+from judge.calibration.measures.permutation import swap_permutation
 
 # McKenzie et al. 1996 (J Psychiatr Res 30:483), as in Vanbelle and Albert 2008: people, A, B.
 MCKENZIE = {"000": 33, "001": 2, "010": 1, "011": 1, "100": 2, "101": 4, "111": 7}
@@ -18,18 +23,23 @@ def rows_of(counts: dict[str, int]) -> np.ndarray:
     return np.array([[int(c) for c in said] for said, n in counts.items() for _ in range(n)])
 
 
-def compared(rows: np.ndarray, conversations=None, categories: int = 2, **options) -> Comparison:
-    """Compare the columns after the first with each other, held to the first; labels are sigma."""
+def rated(rows: np.ndarray, conversations=None, categories: int = 2, **design) -> Ratings:
+    """The columns after the first as judges held to the first; sigma is whether the label is 0."""
     outcomes = rows[:, 1:, np.newaxis]
     own = list(range(len(rows)))
-    ratings = Ratings(
+    return Ratings(
         labels=rows[:, 0],
         label_outcomes=outcomes,
         sigmas=np.minimum(rows[:, 0], 1),
         sigma_outcomes=np.minimum(outcomes, 1),
         categories=categories,
         conversations=own if conversations is None else conversations,
+        **design,
     )
+
+
+def compared(rows: np.ndarray, conversations=None, categories: int = 2, **options) -> Comparison:
+    ratings = rated(rows, conversations, categories)
     names = [f"judge {k}" for k in range(rows.shape[1] - 1)]
     return compare_ratings(
         ratings, names, [str(k) for k in range(categories)], **{"seed": 1} | options
@@ -86,10 +96,14 @@ def test_exchanging_the_two_turns_the_sign_and_nothing_else():
     (one,), (other,) = (compared(r, categories=7).challenges for r in (rows, rows[:, [0, 2, 1]]))
     assert one.labels.estimate.value == -other.labels.estimate.value
     assert one.labels.standard_error == pytest.approx(other.labels.standard_error)
+    interval, turned = one.labels.estimate.interval, other.labels.estimate.interval
+    assert (interval.low, interval.high) == pytest.approx((-turned.high, -turned.low), abs=0.02)
+    assert one.labels.permutation.p == pytest.approx(other.labels.permutation.p, abs=0.01)
+    assert (one.labels.verdict, other.labels.verdict) == ("better", "worse")
     assert (one.fixed, one.broken) == (other.broken, other.fixed)
-    assert (one.right_labels.only_a, one.right_labels.only_b) == (
-        other.right_labels.only_b,
-        other.right_labels.only_a,
+    assert (one.right_labels.test.only_a, one.right_labels.test.only_b) == (
+        other.right_labels.test.only_b,
+        other.right_labels.test.only_a,
     )
 
 
@@ -107,7 +121,7 @@ def test_a_judge_against_itself_is_no_different(seed, n):
     (challenge,) = compared(rows[:, [0, 1, 1]], categories=7).challenges
     assert challenge.labels.estimate.value in (0.0, None)
     assert (challenge.fixed, challenge.broken) == ((), ())
-    assert challenge.right_labels.p == 1.0
+    assert challenge.right_labels.test.p == 1.0
     if challenge.labels.permutation:
         assert challenge.labels.permutation.p == 1.0
     assert challenge.labels.verdict == "inconclusive"
@@ -120,7 +134,10 @@ def test_fixed_and_broken_items_are_those_that_one_alone_has_right():
 
 
 def test_turns_of_one_conversation_are_drawn_together():
-    """Every item five times: as many conversations, as wide an interval, as large an error."""
+    """Every item five times: as many conversations, as wide an interval, as large an error.
+
+    The error has Q/(Q - 1) as soon as turns share conversations.
+    """
     rows = noisy(60, 5, (0.3, 0.15))
     often = np.repeat(rows, 5, axis=0)
     (one,) = compared(rows, categories=7).challenges
@@ -128,9 +145,15 @@ def test_turns_of_one_conversation_are_drawn_together():
     (five,) = found.challenges
     assert (found.n, found.units, found.clustered) == (300, 60, True)
     assert five.labels.estimate.interval == one.labels.estimate.interval
-    assert five.labels.standard_error == pytest.approx(one.labels.standard_error)
+    assert five.labels.standard_error == pytest.approx(one.labels.standard_error * (60 / 59) ** 0.5)
     assert five.labels.permutation.p == pytest.approx(one.labels.permutation.p)
-    assert five.right_labels.p < one.right_labels.p  # McNemar's knows of no conversations
+    # McNemar's knows of no conversations; exchanging whole ones gives what the items alone do.
+    assert five.right_labels.test.p < one.right_labels.test.p
+    assert one.right_labels.swapped is None
+    assert five.right_labels.swapped.p == pytest.approx(one.right_labels.test.p, abs=0.01)
+    share = five.right_labels.share
+    assert share.value == pytest.approx(five.right_labels.test.difference)
+    assert share.interval == one.right_labels.share.interval
 
 
 def test_several_challengers_share_resamples_and_pay_for_being_many():
@@ -143,12 +166,57 @@ def test_several_challengers_share_resamples_and_pay_for_being_many():
     assert same.labels.verdict == "inconclusive"
 
 
+def test_the_error_of_a_stratified_sample_is_the_jackknifes():
+    """Both take each stratum around its own mean; pooled, the error would be a third larger."""
+    rows = np.vstack([noisy(150, 8, (0.1, 0.02)), noisy(50, 9, (0.3, 0.9))])
+    strata, weights = np.repeat([0, 1], [150, 50]), np.repeat([1.0, 4.0], [150, 50])
+    units, blocks = rating_units(rated(rows, categories=7, strata=strata, weights=weights))
+    first, second = blocks.labels(0), blocks.labels(1)
+    found = estimates(units, [kappa_difference("d", first, second)], seed=1, resamples=200)["d"]
+    error = paired_error(units, first, second)
+    assert error == pytest.approx(found.standard_error, rel=0.02)
+    pooled, _ = rating_units(rated(rows, categories=7, weights=weights))
+    assert paired_error(pooled, first, second) > 1.3 * error
+
+
+def test_equal_judges_are_told_apart_in_one_study_of_twenty():
+    """150 studies of 100 items, binomial at 5%: 99.9% within 1 to 16; unpaired, it would be 1."""
+    alarms = swapped = 0
+    for study in range(150):
+        units, blocks = rating_units(rated(noisy(100, 500 + study, (0.25, 0.25)), categories=7))
+        first, second = blocks.labels(0), blocks.labels(1)
+        measure = kappa_difference("d", first, second)
+        found = estimates(units, [measure], seed=study, resamples=400)["d"]
+        permutation = swap_permutation(units, first, second, kappas, seed=study, permutations=399)
+        alarms += found.two_sided_p <= 0.05
+        swapped += permutation.p <= 0.05
+    assert 2 <= alarms <= 16
+    assert 2 <= swapped <= 16
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "p", "verdict"),
+    [
+        (0.02, 0.30, 0.03, "better"),
+        (-0.30, -0.02, 0.03, "worse"),
+        (-0.01, 0.30, 0.03, "inconclusive"),  # of few items p can pass while the interval holds 0
+        (0.02, 0.30, 0.06, "inconclusive"),  # Holm's p, of several challengers
+        (0.02, 0.30, None, "inconclusive"),
+    ],
+)
+def test_a_verdict_needs_both_p_and_interval(low, high, p, verdict):
+    estimate = Estimate("d", (low + high) / 2, Interval(low, high, BCA), 0.1, no_interval(""), 50)
+    assert Difference(estimate, 0.1, no_interval(""), None, p).verdict == verdict
+
+
 def test_a_label_with_few_positives_is_not_tested():
     rows = noisy(80, 7, (0.3, 0.15))
     (challenge,) = compared(rows, categories=7).challenges
     for change in challenge.by_label:
         tested = change.support >= 10
         assert (change.p is not None) == (change.adjusted_p is not None) == tested
+        assert (change.difference.interval.low is not None) == tested
+        assert change.difference.value == pytest.approx(change.after - change.before)
     tested = [change for change in challenge.by_label if change.p is not None]
     assert 0 < len(tested) < 7
     assert all(change.adjusted_p >= change.p for change in tested)

@@ -83,6 +83,15 @@ class TestBCa:
         assert ours.low > low + 0.01
         assert ours.high > high + 0.01
 
+    def test_counts_half_of_the_resamples_that_equal_the_estimate(self):
+        """A lumpy symmetric spread has no bias: the percentiles themselves."""
+        drawn = np.repeat([0.0, 0.25, 0.5, 0.75, 1.0], [20, 200, 600, 200, 20])
+        fine = drawn + np.random.default_rng(1).uniform(-0.1, 0.1, len(drawn)) * (drawn != 0.5)
+        found = bootstrap_interval(0.5, fine, 0.0)
+        percentiles = np.quantile(fine, [0.025, 0.975])
+        assert found.method == BCA
+        assert (found.low, found.high) == pytest.approx(tuple(percentiles), abs=0.01)
+
     def test_of_symmetric_data_has_no_acceleration(self):
         away = np.array([-3.0, -1, 0, 1, 3])
         assert acceleration(5 - away, np.array([1, 4, 2, 4, 1])) == pytest.approx(0, abs=1e-15)

@@ -6,7 +6,7 @@ import krippendorff
 import numpy as np
 import pytest
 from lone_items import scores_of
-from scipy.stats import bootstrap
+from scipy.stats import bootstrap, norm, t
 from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
 from statsmodels.stats.inter_rater import cohens_kappa
 
@@ -15,6 +15,7 @@ from judge.calibration.measures.alpha import (
     alpha_features,
     alpha_with_interval,
     alphas,
+    counted_alpha,
     nominal_alpha,
 )
 from judge.calibration.measures.confusion import collapsing, from_table
@@ -150,6 +151,8 @@ def test_scores_by_label_agree_with_sklearn():
 def test_one_label_against_the_rest(source, kappas):
     """Kappa is the mean of these, weighted by 1 - pe of each (Cohen 1960 p45)."""
     table = np.array(TABLES[source][0])
+    scores = scores_of(from_table(table, "abcd"[: len(table)]))
+    assert [score.kappa.value for score in scores] == pytest.approx(kappas, abs=5e-5)
     rest = [
         table_agreement(collapsing([int(k != j) for j in range(len(table))])(table))
         for k in range(len(table))
@@ -209,6 +212,46 @@ def test_alpha_of_fleiss_1971():
     assert alphas(alpha_features(counts).sum(axis=0)) == pytest.approx(alpha, abs=1e-12)
 
 
+# How often each unit got each label, alpha as recomputed with krippendorff and irrCAC.
+COUNTS = {
+    "Fleiss 1971, in Wikipedia": (
+        [[0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1],
+         [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7]],
+        0.215574,
+    ),
+    "the first 15 patients of Fleiss 1971, in Gwet 2014": (
+        [[row.count(sign) for sign in "12345"] for row in FLEISS_1971.split()[:15]], 0.420438,
+    ),
+    "O'Malley 2006, in Warrens 2010": (
+        [[8, 0]] * 14 + [[7, 1]] * 2 + [[0, 8]] * 10 + [[2, 6]] * 2 + [[3, 5]] + [[4, 4]],
+        0.833048,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", COUNTS)
+def test_alpha_of_published_counts(source):
+    counts, alpha = COUNTS[source]
+    counts = np.array(counts)
+    assert counted_alpha(counts) == pytest.approx(alpha, abs=5e-7)
+    assert alphas(alpha_features(counts).sum(axis=0)) == pytest.approx(alpha, abs=5e-7)
+
+
+IRR_ANXIETY = """
+332 361 344 464 523 542 221 346 531 231 221 632 133 533 221 221 113 233 432 342
+"""
+
+
+def test_kappas_of_irrs_anxiety_data():
+    """Twenty persons, three raters; kappa of two raters in the help of irr: .119."""
+    first, second, third = zip(*IRR_ANXIETY.split(), strict=True)
+    for one, other, kappa in (
+        (first, second, 0.1195), (first, third, -0.1656), (second, third, -0.0063),
+    ):  # fmt: skip
+        found = agreement(zip(one, other, strict=True), "123456")
+        assert found.kappa == pytest.approx(kappa, abs=5e-5)
+
+
 def test_interval_of_alpha_of_fleiss_1971():
     """Near scipy's BCa over krippendorff, a little wider as 30 patients are few."""
     rows = FLEISS_1971.split()
@@ -221,11 +264,12 @@ def test_interval_of_alpha_of_fleiss_1971():
         lambda i: krippendorff.alpha(value_counts=counts[i], level_of_measurement="nominal"),
         vectorized=False,
         n_resamples=2000,
+        confidence_level=2 * norm.cdf((30 / 29) ** 0.5 * t.ppf(0.975, 29)) - 1,
         rng=5,
     )
     low, high = oracle.confidence_interval
-    assert found.interval.low == pytest.approx(low, abs=0.03)
-    assert found.interval.high == pytest.approx(high, abs=0.03)
+    assert found.interval.low == pytest.approx(low, abs=0.015)
+    assert found.interval.high == pytest.approx(high, abs=0.015)
     shared = alpha_with_interval(raters, "12345", {i: p // 2 for i, p in own.items()}, seed=1)
     assert (shared.value, shared.items, shared.conversations) == (found.value, 30, 15)
     assert shared.interval != found.interval

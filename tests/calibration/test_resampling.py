@@ -39,14 +39,14 @@ def test_interval_of_a_large_table_is_nearly_walds():
 
 
 def test_covers_the_true_kappa_about_as_often_as_it_says():
-    """n = 100, each in a conversation of its own; published simulation: .952 for this method."""
+    """n = 100, each in a conversation of its own; tests/simulation asks it of many more studies."""
     generator = np.random.default_rng(11)
-    studies = generator.multinomial(100, TRUTH / TRUTH.sum(), size=600).reshape(-1, 7, 7)
+    studies = generator.multinomial(100, TRUTH / TRUTH.sum(), size=150).reshape(-1, 7, 7)
     covered = 0
     for k, table in enumerate(studies):
-        found = kappa_of_tables(alone(table), seed=k, resamples=800).interval
+        found = kappa_of_tables(alone(table), seed=k, resamples=400).interval
         covered += found.low <= 0.726 <= found.high
-    assert 0.915 <= covered / 600 <= 0.975
+    assert 0.90 <= covered / 150 <= 0.99  # .95 with three standard errors of 150 studies
 
 
 def test_items_alone_in_their_conversations_are_resampled_as_cells_of_the_table():
@@ -93,19 +93,19 @@ class TestConversationsWithSeveralItems:
         generator = np.random.default_rng(3)
         items = np.arange(5)
         covered, too_narrow = 0, 0
-        for k in range(300):
+        for k in range(100):
             sizes = generator.integers(1, 6, size=60)
             cells = generator.choice(49, size=(60, 5), p=TRUTH / TRUTH.sum())
             alike = generator.random(60) < 0.4
             cells[alike] = cells[alike, :1]
             one_by_one = np.eye(49, dtype=np.int64)[cells] * (items < sizes[:, None])[..., None]
             tables = one_by_one.sum(axis=1).reshape(60, 7, 7)
-            found = kappa_of_tables(tables, seed=k, resamples=500)
+            found = kappa_of_tables(tables, seed=k, resamples=400)
             covered += found.interval.low <= 0.726 <= found.interval.high
             reach = 1.96 * found.agreement.standard_error
             too_narrow += abs(found.value - 0.726) > reach
-        assert 0.91 <= covered / 300 <= 0.975
-        assert 1 - too_narrow / 300 < 0.90
+        assert 0.89 <= covered / 100 <= 0.99
+        assert 1 - too_narrow / 100 < 0.90
 
     def test_the_standard_error_is_the_spread_of_the_resamples(self):
         pairs = alone(COHEN).reshape(-1, 2, 3, 3).sum(axis=1)  # 100 conversations, items alike

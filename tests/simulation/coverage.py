@@ -17,7 +17,7 @@ for library in ("OPENBLAS", "OMP", "MKL"):  # processes share the cores, threads
 sys.path.insert(0, str(Path(__file__).parent))
 
 import numpy as np  # noqa: E402
-from studies import CONDITIONS, Condition, Outcome  # noqa: E402
+from studies import CHECK, COMPARED, CONDITIONS, Condition, Outcome  # noqa: E402
 
 SEED = 20_260
 
@@ -38,8 +38,8 @@ class Row:
 
     @property
     def met(self) -> bool | None:
-        """Whether the share is within the target; None of what is there for comparison."""
-        if self.method.endswith("(for comparison)"):
+        """Whether the share is within the target; None of what has none."""
+        if self.method.endswith((COMPARED, CHECK)):
             return None
         return self.target[0] <= self.share <= self.target[1]
 

@@ -27,6 +27,7 @@ from judge.calibration.measures.table_measures import (
 from judge.calibration.measures.units import Units, gather, patterns
 
 COVERAGE, FALSE_ALARMS = (0.93, 0.97), (0.0, 0.065)
+COMPARED, CHECK = "(for comparison)", "(cross-check)"  # methods that no target is for
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def held(method: str, interval: Interval, truth: float) -> Outcome:
 def both(estimate: Estimate, truth: float) -> list[Outcome]:
     return [
         held("bootstrap", estimate.interval, truth),
-        held("large-sample", estimate.large_sample, truth),
+        held(f"large-sample {CHECK}", estimate.large_sample, truth),
     ]
 
 
@@ -98,7 +99,7 @@ def kappa_of_conversations(conversations: int, each: int = 5):
         naive = estimates(alone, [KAPPA_MEASURE], seed=seed, resamples=50)["kappa"]
         return [
             *both(found["kappa"], KAPPA),
-            held("items as if independent (for comparison)", naive.large_sample, KAPPA),
+            held(f"items as if independent {COMPARED}", naive.large_sample, KAPPA),
         ]
 
     return study
@@ -187,7 +188,7 @@ def no_difference(n: int):
         return [
             Outcome("paired bootstrap", paired.two_sided_p <= 0.05, 2 * paired.interval.half_width),
             Outcome("swap permutation", swapped.p <= 0.05),
-            Outcome("as if unpaired (for comparison)", not apart.low <= 0 <= apart.high,
+            Outcome(f"as if unpaired {COMPARED}", not apart.low <= 0 <= apart.high,
                     2 * apart.half_width),
         ]  # fmt: skip
 
@@ -217,7 +218,7 @@ def rate_of_turns(rate: float, sensitivity: float, specificity: float, labelled:
             held("post-stratified", post.interval, rate),
             held("judge's errors inverted (Rogan-Gladen)", rogan_gladen(items, judgments).interval,
                  rate),
-            held("judge uncorrected (for comparison)", raw, rate),
+            held(f"judge uncorrected {COMPARED}", raw, rate),
         ]  # fmt: skip
 
     return study

@@ -7,7 +7,7 @@ import click
 
 from generation.command import study_option
 from generation.study import DEFAULT_SEED, Study
-from judge.calibration.options import SEED, judge_option, reading_option, runs_option
+from judge.calibration.options import SEED, reading_option, runs_option
 from judge.reading import Reading
 
 
@@ -27,7 +27,13 @@ from judge.reading import Reading
     metavar="NAME|ID",
     help="A judge prompt, twice or more; the first is the baseline.",
 )
-@judge_option
+@click.option(
+    "--judge",
+    "judges",
+    multiple=True,
+    metavar="MODEL|ID",
+    help="Which judge, by model or head of its id: once for all, or once for each in order.",
+)
 @click.option(
     "--reference",
     metavar="RULE|RATER",
@@ -35,7 +41,7 @@ from judge.reading import Reading
 )
 @click.option("--annotator", help="Take this person's labels alone as the reference.")
 @click.option("--a", "first", metavar="RATER", help="With FILE: the baseline.")
-@click.option("--b", "others", multiple=True, metavar="RATER", help="With FILE: the challenger.")
+@click.option("--b", "others", multiple=True, metavar="RATER", help="With FILE: a challenger.")
 @click.option("--categories", metavar="A,B,C", help="With FILE: all labels there are.")
 @runs_option
 @reading_option
@@ -48,7 +54,7 @@ def compare(
     file: Path | None,
     versions: tuple[str, ...],
     prompts: tuple[str, ...],
-    judge: str | None,
+    judges: tuple[str, ...],
     reference: str | None,
     annotator: str | None,
     first: str | None,
@@ -65,6 +71,7 @@ def compare(
     \b
       calibrate compare --rubric v2 --rubric v3
       calibrate compare --prompt followupeval --prompt strict@2
+      calibrate compare --judge model-a --judge model-b
       calibrate compare labels.csv --reference gold --a one --b other
 
     FILE is a label table as for `calibrate agreement`, or one with a column per rater.
@@ -77,9 +84,14 @@ def compare(
 
         if reference is None or first is None or not others:
             raise click.UsageError("FILE takes --reference RATER --a RATER --b RATER.")
+        if versions or prompts or judges or annotator or runs or reading:
+            raise click.UsageError(
+                "--rubric, --prompt, --judge, --annotator, --runs and --reading are for a study; "
+                "leave FILE out."
+            )
         known = given_categories(categories) if categories is not None else None
         found = compare_file(file, reference, (first, *others), known, seed=seed)
-        result, text = found.as_dict(), table_text(found)
+        result, text = found.as_dict(), table_text(found, items=items)
     else:
         from judge.calibration.comparison.open_comparison import compare_opened
         from judge.calibration.comparison.text import study_text
@@ -90,7 +102,7 @@ def compare(
             study,
             versions,
             prompts,
-            judge=judge,
+            judges=judges,
             rule=reference,
             annotator=annotator,
             runs=runs,

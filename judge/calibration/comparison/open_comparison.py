@@ -28,26 +28,30 @@ def compare_opened(
     versions: Sequence[str],
     prompts: Sequence[str],
     *,
-    judge: str | None = None,
+    judges: Sequence[str] = (),
     rule: str | None = None,
     **choices: Any,
 ) -> StudyComparison:
-    """Compare the judges of two rubrics or more, or those of two prompts or more of one rubric.
+    """Compare judges of two rubrics or more, or of two prompts or more of one rubric.
 
-    Raises InputError for less than two of either, or two of both, and for an unknown rule.
+    Of one rubric without prompts those that `judges` names. Raises InputError for less than two of
+    either, or two of both, and for an unknown rule.
     """
+    if len(judges) > 1 and len(versions) < 2 and not prompts:
+        versions = [versions[0] if versions else latest_version()] * len(judges)
     if (len(prompts) > 1) == (len(versions) > 1) or len(prompts) == 1:
         raise InputError(
             f"found {len(prompts)} --prompt and {len(versions)} --rubric, expected two or more of "
-            "one: calibrate compare --rubric v2 --rubric v3, or --prompt A --prompt B"
+            "one: calibrate compare --rubric v2 --rubric v3, or --prompt A --prompt B, or "
+            "--judge A --judge B"
         )
     with open_pipeline(study.pipeline) as pipeline_db, open_labels(study.labels) as labels_db:
         store = JudgmentStore(pipeline_db)
         if prompts:
             rubric = load_rubric(versions[0] if versions else latest_version())
-            entrants = by_prompt(store, rubric, list(prompts), judge)
+            entrants = by_prompt(store, rubric, prompts, judges)
         else:
-            entrants = by_rubric(store, [load_rubric(version) for version in versions], judge)
+            entrants = by_rubric(store, [load_rubric(version) for version in versions], judges)
         # Prompts are chosen by what a comparison says, so it never sees the test half.
         known = frozen_split(pipeline_db)
         frozen = known or _freeze(pipeline_db, labels_db, entrants)

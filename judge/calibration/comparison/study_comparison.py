@@ -1,42 +1,37 @@
 """Judge prompts of a study compared on the items that people labelled and all of them judged."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from sqlite_utils import Database
 
 from annotator.labels import blind_items, recorded_rubric
 from annotator.reference_rule import ReferenceRule
-from judge.calibration.comparison.comparison import OTHER, Comparison, compare_ratings
+from judge.calibration.comparison.comparison import Comparison, compare_ratings
 from judge.calibration.comparison.contestants import Entrant
-from judge.calibration.comparison.ratings import NONE, Ratings
+from judge.calibration.comparison.study_ratings import (
+    ComparedItem,
+    common_categories,
+    study_ratings,
+)
 from judge.calibration.judge_choice import check_rubric, judge_dict
 from judge.calibration.measures.optimism import selection_optimism
-from judge.calibration.pairing import Exclusion, Pair, pair_items
+from judge.calibration.pairing import Exclusion, pair_items
 from judge.calibration.references import references_of
 from judge.calibration.sampling.repeats import repeated_items, without_repeats
 from judge.calibration.sampling.sample_store import sampled_items
-from judge.calibration.sampling.weights import DesignWeights, design_weights
+from judge.calibration.sampling.weights import design_weights
 from judge.calibration.splits.frozen_split import FrozenSplit
 from judge.calibration.splits.restriction import Restriction, late_items, restricted
 from judge.calibration.splits.split import Split
-from judge.judgment import Judgment
 from judge.prompts.template_store import TemplateStore
 from judge.reading import Reading, Verdicts, choose_reading, choose_runs, read
 from judge.store import JudgmentStore
 from judge.verdict_runs import complete_items, incomplete_items, judgments_by_run, run_count
-from rubrics import InputError, Rubric, diff_rubrics
+from rubrics import InputError, Rubric
 
 FEWER_RUNS = "{name}: the first {used} of its {found} runs, since others have no more"
-
-
-@dataclass(frozen=True)
-class ComparedItem:
-    """An item that all judged: its pair of the baseline, and every entrant's verdicts."""
-
-    pair: Pair
-    verdicts: tuple[tuple[Judgment, ...], ...]
+SEVERAL_MODELS = "models differ too ({models}): a difference is not the prompts' alone"
 
 
 @dataclass(frozen=True)
@@ -71,7 +66,15 @@ class StudyComparison:
         return selection_optimism(sum(errors) / len(errors) / 2**0.5, self.tried)
 
     def as_dict(self, *, texts: bool = False) -> dict[str, object]:
-        """For JSON; the texts of items that were fixed or broken only with `texts`."""
+        """For JSON, with the keys of `Comparison.as_dict` and these.
+
+        `judges` (those compared, the baseline first), `reference` {rule, rubric}, `reading`,
+        `categories` (compared), `unlike_categories` (not meant alike by the rubrics), `split`,
+        `weighted`, `exclusions` [{reason, count}], `remarks`, `prompts_tried`,
+        `selection_optimism`; and in each challenger `items` {fixed, broken}, lists of {item_id,
+        item_hash, reference, judges: labels of every judge by run, null where unreadable}, which
+        only with `texts` have messages, answer, turn and `rationales` too.
+        """
         found = self.comparison.as_dict()
         for entry, challenge in zip(found["challengers"], self.comparison.challenges, strict=True):
             entry["items"] = {
@@ -179,8 +182,8 @@ def compare_study(
         ComparedItem(pair, tuple(each[pair.item.hash].counted for each in verdicts))
         for pair in pairing.pairs
     )
-    categories = _common(entrants, rubric)
-    ratings = _ratings(items, entrants, rubric, categories, design)
+    categories = common_categories(entrants, rubric)
+    ratings = study_ratings(items, entrants, rubric, categories, design)
     names = [entrant.name for entrant in entrants]
     return StudyComparison(
         comparison=compare_ratings(ratings, names, categories, seed=seed),
@@ -192,17 +195,24 @@ def compare_study(
         categories=categories,
         unlike=tuple(name for name in rubric.category_ids if name not in categories),
         exclusions=pairing.exclusions,
-        remarks=tuple(
-            FEWER_RUNS.format(name=entrant.name, used=used, found=count)
-            for entrant, count in zip(entrants, found, strict=True)
-            if count > used and runs is None
-        ),
+        remarks=tuple(_remarks(entrants, found, used, runs)),
         weighted=not design.equal,
         restriction=Restriction(
             part, frozen.split_hash if frozen else None, late=late_items(pairing, frozen)
         ),
         tried=len(tried),
     )
+
+
+def _remarks(
+    entrants: Sequence[Entrant], found: Sequence[int], used: int, asked: int | None
+) -> Iterable[str]:
+    for entrant, count in zip(entrants, found, strict=True):
+        if count > used and asked is None:
+            yield FEWER_RUNS.format(name=entrant.name, used=used, found=count)
+    models = dict.fromkeys(entrant.judge.judge.model for entrant in entrants)
+    if len(models) > 1 and len({entrant.prompt.prompt_hash for entrant in entrants}) > 1:
+        yield SEVERAL_MODELS.format(models=", ".join(models))
 
 
 def labelled_rubric(labels_db: Database, entrants: Sequence[Entrant]) -> Rubric:
@@ -230,44 +240,3 @@ def _judged_by_all(verdicts: Sequence[Mapping[str, Verdicts]]) -> dict[str, Verd
         for item_hash, said in first.items()
         if all(item_hash in other for other in others)
     }
-
-
-def _common(entrants: Sequence[Entrant], rubric: Rubric) -> tuple[str, ...]:
-    """The categories that all rubrics mean alike, in the order of the reference's."""
-    common = set(rubric.category_ids)
-    for entrant in entrants:
-        common &= set(diff_rubrics(entrant.rubric, rubric).same_meaning)
-    return tuple(name for name in rubric.category_ids if name in common)
-
-
-def _ratings(
-    items: Sequence[ComparedItem],
-    entrants: Sequence[Entrant],
-    rubric: Rubric,
-    categories: Sequence[str],
-    design: DesignWeights,
-) -> Ratings:
-    position = {name: k for k, name in enumerate((*categories, OTHER))}
-    other = position[OTHER]
-    sigma_of = {category.id: 1 - category.sigma for category in rubric.categories}
-
-    def sigma(verdict: Judgment) -> int:
-        return 2 if verdict.sigma is None else 1 - verdict.sigma
-
-    outcomes = [
-        [[position.get(v.label or OTHER, other) for v in said] for said in item.verdicts]
-        for item in items
-    ]
-    ids = [item.pair.item_id for item in items]
-    return Ratings(
-        labels=np.array([position.get(item.pair.reference, NONE) for item in items]),
-        label_outcomes=np.array(outcomes),
-        sigmas=np.array([sigma_of[item.pair.reference] for item in items]),
-        sigma_outcomes=np.array(
-            [[[sigma(v) for v in said] for said in item.verdicts] for item in items]
-        ),
-        categories=len(categories),
-        conversations=[item.pair.conversation for item in items],
-        weights=design.of(ids),
-        strata=design.strata_of(ids),
-    )

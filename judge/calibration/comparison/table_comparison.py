@@ -33,6 +33,10 @@ class TableComparison:
     exclusions: tuple[Exclusion, ...]
 
     def as_dict(self) -> dict[str, object]:
+        """For JSON: `file`, `reference`, `categories`, `exclusions` and `Comparison.as_dict`.
+
+        Each challenger has `items` {fixed, broken}, lists of the file's item names.
+        """
         found = self.comparison.as_dict()
         for entry, challenge in zip(found["challengers"], self.comparison.challenges, strict=True):
             entry["items"] = {

@@ -4,16 +4,19 @@ from collections.abc import Iterable, Sequence
 
 from rich.table import Table
 
-from judge.calibration.comparison.comparison import Challenge, Comparison, Difference
-from judge.calibration.comparison.study_comparison import ComparedItem, StudyComparison
+from judge.calibration.comparison.challenge_tables import cross_table, label_table, p_text
+from judge.calibration.comparison.comparison import Challenge, Comparison
+from judge.calibration.comparison.difference import Difference
+from judge.calibration.comparison.right_answers import RightAnswers
+from judge.calibration.comparison.study_comparison import StudyComparison
+from judge.calibration.comparison.study_ratings import ComparedItem
 from judge.calibration.comparison.table_comparison import TableComparison
 from judge.calibration.measures.estimate import Estimate
 from judge.calibration.measures.interval import BCA
-from judge.calibration.measures.mcnemar import McNemar
 from judge.calibration.measures.replicates import RESAMPLES
 from judge.calibration.pairing import Exclusion
 from judge.calibration.report.wording import interval_text, number
-from judge.plain_text import WIDTH, cell, cells, new_table, rendered, shortened, wrapped
+from judge.plain_text import WIDTH, cells, new_table, rendered, shortened, wrapped
 from judge.plural import counted
 from judge.reading import counted_runs
 
@@ -41,8 +44,8 @@ def study_text(found: StudyComparison, *, items: bool = False) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def table_text(found: TableComparison) -> str:
-    """The comparison of a file's raters."""
+def table_text(found: TableComparison, *, items: bool = False) -> str:
+    """The comparison of a file's raters; with `items` the names of those fixed or broken."""
     comparison = found.comparison
     heading = [
         f"{found.source}: {', '.join(found.names)} against {found.reference}",
@@ -56,9 +59,17 @@ def table_text(found: TableComparison) -> str:
             for challenge in comparison.challenges
         ],
         _exclusions(comparison.n, found.exclusions),
+        wrapped(_changed(found)) if items else "",
         wrapped(_closing(comparison)),
     ]
     return "\n".join(part for part in parts if part)
+
+
+def _changed(found: TableComparison) -> Iterable[str]:
+    for challenge in found.comparison.challenges:
+        for how, positions in (("fixed", challenge.fixed), ("broken", challenge.broken)):
+            names = ", ".join(found.items[k] for k in positions) or "none"
+            yield f"items {how} by {challenge.challenger.name}: {names}"
 
 
 def _study_heading(found: StudyComparison) -> Iterable[str]:
@@ -106,8 +117,8 @@ def _challenge(challenge: Challenge, comparison: Comparison, categories: Sequenc
         wrapped([f"{challenge.challenger.name} less {comparison.baseline.name}"]),
         _differences(challenge, comparison),
         wrapped(_tests(challenge, comparison)),
-        _labels(challenge),
-        _cross(challenge, comparison, categories),
+        label_table(challenge),
+        cross_table(challenge, categories),
     ]
     return "\n".join(part for part in parts if part)
 
@@ -139,9 +150,13 @@ def _rows(challenge: Challenge) -> list[tuple[str, Difference]]:
 
 def _tests(challenge: Challenge, comparison: Comparison) -> Iterable[str]:
     for name, difference in _rows(challenge):
-        yield f"{name}: {verdict_text(difference, challenge.challenger.name, comparison)}"
+        names = challenge.challenger.name, comparison.baseline.name
+        yield f"{name}: {verdict_text(difference, names[0], comparison, names[1])}"
         if difference.estimate.interval.method != BCA and difference.estimate.value is not None:
             yield f"{name}: interval, {difference.estimate.interval.method}"
+        if difference.standard_error is not None and difference.large_sample.low is not None:
+            error, large = difference.standard_error, interval_text(difference.large_sample)
+            yield f"{name}: by the large-sample paired SE of {error:.3f}, {large}"
         for note in difference.estimate.notes:
             yield f"{name}: {note}"
     for name, test in (("labels", challenge.right_labels), ("sigma", challenge.right_sigma)):
@@ -153,11 +168,15 @@ def _tests(challenge: Challenge, comparison: Comparison) -> Iterable[str]:
     )
 
 
-def verdict_text(difference: Difference, name: str, comparison: Comparison) -> str:
+def verdict_text(
+    difference: Difference, name: str, comparison: Comparison, baseline: str | None = None
+) -> str:
     """What the difference comes to in words, at 5% after Holm's adjustment."""
     if difference.estimate.value is None:
         return f"undefined, {difference.estimate.undefined}"
     if difference.verdict != "inconclusive":
+        if difference.verdict == "worse" and baseline is not None:
+            return f"{baseline} is better"
         return f"{name} is {difference.verdict}"
     if difference.detectable is None:
         return "inconclusive; what these items could have detected cannot be told"
@@ -167,63 +186,20 @@ def verdict_text(difference: Difference, name: str, comparison: Comparison) -> s
     )
 
 
-def p_text(p: float | None) -> str:
-    """A p value, never 0.
-
-    >>> p_text(0.0004), p_text(0.0312), p_text(None)
-    ('<0.001', '0.031', '–')
-    """
-    if p is None:
-        return "–"
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def _exact(name: str, test: McNemar, comparison: Comparison) -> str:
+def _exact(name: str, right: RightAnswers, comparison: Comparison) -> str:
+    test = right.test
     text = (
         f"{name} right in one only: {test.only_a} by the baseline, {test.only_b} by the "
         f"challenger; exact McNemar p = {test.p:.3g}"
     )
     if test.note:
         text += f" ({test.note})"
-    if comparison.clustered:
-        text += "; it takes items for independent, which the swap p does not"
-    return text
-
-
-def _labels(challenge: Challenge) -> str:
-    table = new_table("F1 by label")
-    for header in ("people", "before", "after", "difference", "95% CI", "p", "BH p"):
-        table.add_column(cell(header), justify="right")
-    for change in challenge.by_label:
-        value = change.difference.value
-        table.add_row(
-            *cells(
-                change.category,
-                str(change.support),
-                number(change.before, 2),
-                number(change.after, 2),
-                "–" if value is None else f"{value:+.2f}",
-                interval_text(change.difference.interval).removeprefix("95% CI ")
-                if change.p is not None
-                else "–",
-                p_text(change.p),
-                p_text(change.adjusted_p),
-            )
+    if right.swapped is not None:
+        text += (
+            ", which takes items for independent; exchanging whole conversations, "
+            f"p = {right.swapped.p:.3g}"
         )
-    return rendered(table)
-
-
-def _cross(challenge: Challenge, comparison: Comparison, categories: Sequence[str]) -> str:
-    """What the two said of the same items."""
-    numbers = [str(k) for k in range(1, len(categories) + 1)]
-    table = new_table("baseline ↓  challenger →", "")
-    for header in (*numbers, "other"):
-        table.add_column(cell(header), justify="right")
-    rows = zip((*categories, "other"), (*numbers, ""), challenge.cross.counts, strict=True)
-    for name, key, counts in rows:
-        shown = [str(count) if count else "·" for count in counts]
-        table.add_row(*cells(name, key, *shown))
-    return rendered(table)
+    return text
 
 
 def _exclusions(n: int, exclusions: Sequence[Exclusion]) -> str:

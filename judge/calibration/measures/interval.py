@@ -115,7 +115,7 @@ def large_sample_interval(
         return no_interval("no standard error" if standard_error is None else "standard error 0")
     degrees = units - 1 if degrees is None else degrees
     reach = _student(degrees) * standard_error
-    found = Interval(estimate - reach, estimate + reach, f"large-sample, t({round(degrees, 1):g})")
+    found = Interval(estimate - reach, estimate + reach, f"large-sample, t({degrees:.0f})")
     return found.within(limits)
 
 

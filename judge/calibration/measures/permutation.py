@@ -75,8 +75,14 @@ def _every_swap(times: NDArray[np.int64]) -> Iterator[NDArray[np.float64]]:
 def _random_swaps(
     times: NDArray[np.int64], seed: int, permutations: int
 ) -> Iterator[NDArray[np.float64]]:
+    """How many units of every row are swapped. A row of one unit takes a bit, not a binomial."""
     generator = np.random.default_rng([seed, 3])
+    often = np.flatnonzero(times > 1)
     size = max(1, CHUNK // len(times))
     for start in range(0, permutations, size):
-        shape = (min(size, permutations - start), len(times))
-        yield generator.binomial(times, 0.5, size=shape).astype(np.float64)
+        b = min(size, permutations - start)
+        octets = generator.integers(256, size=(b, -(-len(times) // 8)), dtype=np.uint8)
+        counts = np.unpackbits(octets, axis=1, count=len(times)).astype(np.float64)
+        if len(often):
+            counts[:, often] = generator.binomial(times[often], 0.5, size=(b, len(often)))
+        yield counts

@@ -11,6 +11,7 @@ from judge.calibration.measures.units import Units
 RESAMPLES = 10_000
 CHUNK = 1 << 22  # numbers held at once by any one array of a chunk of resamples
 FEW_RUNS = 3  # runs of a judge from which on they are drawn too; of fewer the spread is unknown
+CACHED = 1 << 15  # draws counted at a time, few enough to stay in the processor's cache
 SPARSE = 8  # with so many units per different one, a multinomial beats drawing them singly
 
 Sums = NDArray[np.float64]  # (..., F): features summed over units
@@ -172,10 +173,18 @@ class _Stratum:
             counts = self._generator.multinomial(self._n, chances, size=resamples)
         else:
             counts = np.empty((resamples, len(self._rows)), dtype=self._rows.dtype)
-            for row in counts:  # one at a time stays in the cache
-                picks = self._generator.integers(self._n, size=self._n, dtype=np.int32)
-                row[:] = np.bincount(self._expanded.take(picks), minlength=len(row))
+            block = max(1, CACHED // self._n)
+            for start in range(0, resamples, block):
+                counts[start : start + block] = self._counted(min(block, resamples - start))
         return (counts.astype(self._rows.dtype, copy=False) @ self._rows).astype(np.float64)
+
+    def _counted(self, resamples: int) -> NDArray[np.int64]:
+        """How often each row is drawn in so many resamples: (resamples, U)."""
+        u = len(self._rows)
+        picks = self._generator.integers(self._n, size=(resamples, self._n), dtype=np.int32)
+        drawn = self._expanded.take(picks)
+        drawn += np.arange(resamples)[:, np.newaxis] * u
+        return np.bincount(drawn.reshape(-1), minlength=resamples * u).reshape(resamples, u)
 
 
 def _values(sums: Sums, statistics: Sequence[Statistic]) -> list[float]:

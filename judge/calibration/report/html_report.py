@@ -99,7 +99,14 @@ def render_report(calibration: Calibration, rivals: StudyComparison | None = Non
         split=split_text(calibration),
         rivals=_rivals(rivals) if rivals else None,
         coefficients=coefficient_rows(calibration),
-        f1=forest([(of.category, of.f1, "") for of in calibration.label_scores]),
+        f1=forest(
+            [
+                (category.name, of.f1, "")
+                for category, of in zip(
+                    calibration.rubric.categories, calibration.label_scores, strict=True
+                )
+            ]
+        ),
         ceiling=_ceiling(calibration),
         tables=table_text(calibration),
         matrix=_matrix(calibration.confusion),

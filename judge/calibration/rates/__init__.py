@@ -1,0 +1,1 @@
+"""How often turns are genuine follow-ups, corrected for the judge's errors, with intervals."""
