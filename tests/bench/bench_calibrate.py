@@ -213,15 +213,19 @@ def three_annotators(study: Study, n: int) -> None:
     sys.path.append(str(TESTS / "calibration"))
     from conftest import LABELS, StudyBuilder
 
+    from judge.calibration.sampling.sample_store import sampled_items
+
     generator = np.random.default_rng(5)
     first = independent(generator, n)
     others = [np.where(generator.random(n) < 0.8, first.people, first.judge) for _ in range(2)]
     builder = StudyBuilder(study)
     builder.turns(n)
     builder.sample(n)
+    sampled = sampled_items(builder.pipeline)
+    items = [item for item in builder.items if item in sampled]  # not the silent repeats
     said = {"ann": first.people, "bob": others[0], "eve": others[1], "judge": first.judge}
     labels = {
-        who: {item: LABELS[k] for item, k in zip(builder.items, of, strict=True)}
+        who: {item: LABELS[k] for item, k in zip(items, of, strict=True)}
         for who, of in said.items()
     }
     builder.judge(labels.pop("judge"))

@@ -167,7 +167,7 @@ def test_several_challengers_share_resamples_and_pay_for_being_many():
 
 
 def test_the_error_of_a_stratified_sample_is_the_jackknifes():
-    """Both take each stratum around its own mean; pooled, the error would be a third larger."""
+    """Both take each stratum around its own mean; pooled, the error would be a quarter larger."""
     rows = np.vstack([noisy(150, 8, (0.1, 0.02)), noisy(50, 9, (0.3, 0.9))])
     strata, weights = np.repeat([0, 1], [150, 50]), np.repeat([1.0, 4.0], [150, 50])
     units, blocks = rating_units(rated(rows, categories=7, strata=strata, weights=weights))
@@ -176,22 +176,22 @@ def test_the_error_of_a_stratified_sample_is_the_jackknifes():
     error = paired_error(units, first, second)
     assert error == pytest.approx(found.standard_error, rel=0.02)
     pooled, _ = rating_units(rated(rows, categories=7, weights=weights))
-    assert paired_error(pooled, first, second) > 1.3 * error
+    assert paired_error(pooled, first, second) > 1.2 * error
 
 
 def test_equal_judges_are_told_apart_in_one_study_of_twenty():
-    """150 studies of 100 items, binomial at 5%: 99.9% within 1 to 16; unpaired, it would be 1."""
+    """100 studies of 100 items at 5%: the binomial gives 1 to 12 false alarms with chance .99."""
     alarms = swapped = 0
-    for study in range(150):
+    for study in range(100):
         units, blocks = rating_units(rated(noisy(100, 500 + study, (0.25, 0.25)), categories=7))
         first, second = blocks.labels(0), blocks.labels(1)
         measure = kappa_difference("d", first, second)
-        found = estimates(units, [measure], seed=study, resamples=400)["d"]
-        permutation = swap_permutation(units, first, second, kappas, seed=study, permutations=399)
+        found = estimates(units, [measure], seed=study, resamples=300)["d"]
+        permutation = swap_permutation(units, first, second, kappas, seed=study, permutations=299)
         alarms += found.two_sided_p <= 0.05
         swapped += permutation.p <= 0.05
-    assert 2 <= alarms <= 16
-    assert 2 <= swapped <= 16
+    assert 1 <= alarms <= 12
+    assert 1 <= swapped <= 12
 
 
 @pytest.mark.parametrize(
@@ -207,6 +207,21 @@ def test_equal_judges_are_told_apart_in_one_study_of_twenty():
 def test_a_verdict_needs_both_p_and_interval(low, high, p, verdict):
     estimate = Estimate("d", (low + high) / 2, Interval(low, high, BCA), 0.1, no_interval(""), 50)
     assert Difference(estimate, 0.1, no_interval(""), None, p).verdict == verdict
+
+
+@pytest.mark.parametrize(("better", "verdict"), [(2, "better"), (1, "worse")])
+def test_where_all_resamples_are_the_same_the_swaps_decide(better, verdict):
+    """One judge always right, one that knows a single label: kappa 1 and 0 in every resample."""
+    rows = np.zeros((20, 3), dtype=np.int64)
+    rows[:, 0] = rows[:, better] = np.arange(20) % 7
+    (challenge,) = compared(rows, categories=7).challenges
+    difference = challenge.labels
+    assert abs(difference.estimate.value) == 1
+    assert difference.estimate.interval.low is None
+    assert (difference.p_method, difference.p) == ("swap permutation", difference.permutation.p)
+    assert (difference.standard_error, difference.detectable) == (0.0, None)
+    assert difference.verdict == verdict
+    assert difference.large_sample.low is None
 
 
 def test_a_label_with_few_positives_is_not_tested():

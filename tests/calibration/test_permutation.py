@@ -101,7 +101,7 @@ def test_single_conversations_are_swapped_at_random_too():
     rows = ratings(200, 6, (0.3, 0.2))
     once = permuted(rows)
     pairs = permuted(np.repeat(rows, 2, axis=0), np.repeat(np.arange(200), 2))
-    assert not once.exact and not pairs.exact
+    assert (once.exact, pairs.exact) == (False, False)
     assert pairs.p == pytest.approx(once.p, abs=0.02)
     unlike = ratings(120, 7, (0.4, 0.3))
     together = permuted(unlike, np.repeat(np.arange(40), 3), permutations=4000)

@@ -95,8 +95,9 @@ class Comparison:
         judge, `clustered` (turns share conversations), `seed`, `resamples`; `baseline` {name,
         kappa {labels, sigma}, confusion}; `challengers`, each with the same and
         * `difference` {labels, sigma}: challenger less baseline, an estimate with `large_sample`,
-          `p` (bootstrap, two-sided), `p_holm`, `above_zero`, `permutation` {p, discordant, exact},
-          `detectable`, `verdict` (better, worse, inconclusive);
+          `p` (two-sided) by `p_method`, `p_holm`, `above_zero`, `detectable`, `permutation` {p,
+          {p, discordant, exact},
+          discordant, exact} and `verdict` (better, worse, inconclusive);
         * `mcnemar` {labels, sigma}: {only_a, only_b, n, p, note, difference, share_right,
           clustered_permutation}, null where several runs count;
         * `by_label` [{category, support, before, after, difference, p, adjusted_p}], of F1;
@@ -256,8 +257,8 @@ def _adjusted(challenges: Sequence[Challenge]) -> tuple[Challenge, ...]:
 
 def _holm(differences: Sequence[Difference]) -> list[Difference]:
     adjusted = list(differences)
-    tested = [k for k, each in enumerate(adjusted) if each.estimate.two_sided_p is not None]
-    p_values = holm([adjusted[k].estimate.two_sided_p for k in tested])
+    tested = [k for k, each in enumerate(adjusted) if each.p is not None]
+    p_values = holm([adjusted[k].p for k in tested])
     for k, p in zip(tested, p_values, strict=True):
         adjusted[k] = replace(adjusted[k], adjusted_p=p)
     return adjusted

@@ -16,6 +16,7 @@ from judge.calibration.measures.units import Units
 LEVEL = 0.05  # two-sided, of a verdict
 # Standard errors of a true difference that is found with 80% power: z(1 - .05/2) + z(.80).
 DETECTABLE = 1.959964 + 0.841621
+ROUNDING = 1e-9  # a standard error below this is 0
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,19 @@ class Difference:
     adjusted_p: float | None = None
 
     @property
+    def p(self) -> float | None:
+        """Two-sided, by the bootstrap; by the swap permutation where all resamples are the same."""
+        if self.estimate.two_sided_p is not None or self.permutation is None:
+            return self.estimate.two_sided_p
+        return self.permutation.p
+
+    @property
+    def p_method(self) -> str | None:
+        if self.p is None:
+            return None
+        return "bootstrap" if self.estimate.two_sided_p is not None else "swap permutation"
+
+    @property
     def detectable(self) -> float | None:
         return DETECTABLE * self.standard_error if self.standard_error else None
 
@@ -44,16 +58,19 @@ class Difference:
         Decided by the p adjusted for several challengers, and never against the interval: of few
         items, p can pass 5% while the interval still holds 0.
         """
-        low, high = self.estimate.interval.low, self.estimate.interval.high
-        if self.adjusted_p is None or self.adjusted_p > LEVEL or low is None or low <= 0 <= high:
+        value, interval = self.estimate.value, self.estimate.interval
+        if not value or self.adjusted_p is None or self.adjusted_p > LEVEL:
             return "inconclusive"
-        return "better" if low > 0 else "worse"
+        if interval.low is not None and interval.low <= 0 <= interval.high:
+            return "inconclusive"
+        return "better" if value > 0 else "worse"
 
     def as_dict(self) -> dict[str, object]:
         return self.estimate.as_dict() | {
             "standard_error": self.standard_error,
             "large_sample": self.large_sample.as_dict(),
-            "p": self.estimate.two_sided_p,
+            "p": self.p,
+            "p_method": self.p_method,
             "above_zero": self.estimate.above_zero,
             "p_holm": self.adjusted_p,
             "permutation": asdict(self.permutation) if self.permutation else None,
@@ -116,4 +133,5 @@ def paired_error(
         if q > 1:
             away = values - np.average(values, weights=times)
             variance += (q / (q - 1) if corrected else 1.0) * float(times @ away**2)
-    return variance**0.5
+    error = variance**0.5
+    return error if error > ROUNDING else 0.0

@@ -133,7 +133,7 @@ def _differences(challenge: Challenge, comparison: Comparison) -> str:
             name,
             "undefined" if estimate.value is None else f"{estimate.value:+.3f}",
             interval_text(estimate.interval).removeprefix("95% CI "),
-            p_text(estimate.two_sided_p),
+            p_text(difference.p),
             number(estimate.above_zero, 2),
             p_text(permutation.p if permutation else None),
         ]

@@ -8,7 +8,7 @@ from judge.calibration.intra_annotator import IntraAnnotator
 from judge.calibration.measures.estimate import Estimate
 from judge.calibration.measures.kappa import Kappa
 from judge.calibration.measures.panel import NO_PAIR
-from judge.calibration.report.wording import interval_text, number
+from judge.calibration.report.wording import caveats, interval_text, number
 from judge.plain_text import cells, new_table, rendered, wrapped
 from judge.plural import counted
 
@@ -92,8 +92,12 @@ def _intra(found: IntraAnnotator) -> str:
     for of in found.annotators:
         table.add_row(*_self(of.annotator, of.kappa, found.unpaired[of.annotator]))
     table.add_row(*_self("all together", found.pooled, sum(found.unpaired.values())))
+    rows = [(of.annotator, of.kappa) for of in found.annotators]
+    reasons = caveats([*rows, ("all together", found.pooled)])
     were = "item was" if found.repeats == 1 else "items were"
-    return rendered(table) + wrapped([f"{found.repeats} {were} shown twice without notice"])
+    return rendered(table) + wrapped(
+        [f"{found.repeats} {were} shown twice without notice", *reasons]
+    )
 
 
 def _self(name: str, kappa: Kappa, once: int) -> tuple:

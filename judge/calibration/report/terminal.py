@@ -127,6 +127,7 @@ def _matrix(calibration: Calibration) -> str:
 
 def _labels(calibration: Calibration) -> str:
     table = new_table("label")
+    table.columns[0].min_width = max(len(of.category) for of in calibration.label_scores)
     for header in ("people", "judge", "both", "precision", "recall", "F1", "kappa"):
         table.add_column(header, justify="right")
     for scores in calibration.label_scores:
