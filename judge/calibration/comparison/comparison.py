@@ -96,7 +96,6 @@ class Comparison:
         kappa {labels, sigma}, confusion}; `challengers`, each with the same and
         * `difference` {labels, sigma}: challenger less baseline, an estimate with `large_sample`,
           `p` (two-sided) by `p_method`, `p_holm`, `above_zero`, `detectable`, `permutation` {p,
-          {p, discordant, exact},
           discordant, exact} and `verdict` (better, worse, inconclusive);
         * `mcnemar` {labels, sigma}: {only_a, only_b, n, p, note, difference, share_right,
           clustered_permutation}, null where several runs count;
