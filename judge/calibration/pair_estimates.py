@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from judge.calibration.measures.coefficients import kappa_chance
 from judge.calibration.measures.confusion import (
     INVALID,
     Confusion,
@@ -22,6 +23,7 @@ from judge.calibration.measures.layout import Layout, pair_tables
 from judge.calibration.measures.replicates import Sums
 from judge.calibration.measures.table_measures import (
     binary_measures,
+    coefficient,
     label_measures,
     table_measures,
 )
@@ -115,7 +117,7 @@ def estimate_pairs(
         *table_measures(labels, LABELS, **counts(labels)),
         *table_measures(sigma, SIGMA, **counts(sigma)),
         *binary_measures(sigma, SIGMA, **counts(sigma)),
-        *table_measures(readable, READABLE, **counts(readable)),
+        coefficient(f"{READABLE}kappa", readable, kappa_chance, **counts(readable)),
     ]
     for category in range(k):
         measures += label_measures(category, labels, f"{category} ", **counts(labels))

@@ -251,6 +251,22 @@ class TestFile:
         ]  # fmt: skip
         assert results[0] == results[1]
 
+    def test_fixed_items_are_named_on_request(self):
+        arguments = (
+            str(DATA / "llmbar_neighbor_gpt4_ab.csv"), "--reference", "gold", "--a", "vanilla",
+            "--b", "metrics_reference",
+        )  # fmt: skip
+        assert "items fixed by" not in self.file(*arguments).stdout
+        shown = " ".join(self.file(*arguments, "--items").stdout.split())
+        assert "items fixed by metrics_reference: 101, 103, 104," in shown
+        assert "items broken by metrics_reference: none" in shown
+
+    @pytest.mark.parametrize("option", [["--judge", "x"], ["--prompt", "x"], ["--runs", "2"]])
+    def test_what_is_for_a_study_is_refused_with_a_file(self, option):
+        result = self.file("labels.csv", "--reference", "g", "--a", "x", "--b", "y", *option)
+        assert result.exit_code == 2
+        assert "are for a study; leave FILE out" in result.stderr
+
     def test_what_is_missing_is_named(self, tmp_path):
         path = tmp_path / "labels.csv"
         path.write_text("item,gold,one,two\n1,x,x,y\n2,y,y,y\n")

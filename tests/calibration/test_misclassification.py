@@ -215,6 +215,31 @@ def test_copies_in_the_same_conversation_tell_nothing_new(corrected) -> None:
     assert error(5) == pytest.approx(error(1) * (300 / 299) ** 0.5)
 
 
+def test_the_error_is_that_of_leaving_out_one_conversation_after_the_other() -> None:
+    """The grouped jackknife knows of no formula, only of conversations with their items."""
+    rng = np.random.default_rng(17)
+    conversation = np.arange(800) // 4
+    y = (rng.random(800) < rng.beta(0.6, 1.4, 200)[conversation]).astype(np.int64)
+    said = (rng.random(800) < np.where(y, 0.8, 0.15)).astype(np.int64)
+    weights = rng.integers(1, 4, 800)
+    drawn = rng.random(800) < 0.4
+
+    def corrected(kept):
+        of = drawn & kept
+        items = labelled(y[of], said[of], weights=weights[of], conversations=conversation[of])
+        judged = turns(said[kept], conversations=conversation[kept])
+        (stratified,) = poststratify(items, judged, y[of, np.newaxis] * 1.0)
+        several = invert(items, judged, 2)[1]
+        return stratified, rogan_gladen(items, judged), several
+
+    without = np.array(
+        [[found.value for found in corrected(conversation != left)] for left in range(200)]
+    )
+    jackknife = np.sqrt(199 / 200 * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
+    errors = [found.standard_error for found in corrected(conversation >= 0)]
+    assert errors == pytest.approx(jackknife.tolist(), rel=0.03)
+
+
 def test_few_conversations_are_said_and_widen_the_interval() -> None:
     items = sample(8, 2, 1, 9)
     (found,) = poststratify(items, run(300, 1000), items.people[:, np.newaxis])
@@ -235,6 +260,7 @@ def test_small_post_strata_are_merged_first_with_those_of_the_same_sigma() -> No
     assert len({strata[3], strata[4], strata[5]}) == 1
     sizes = np.bincount(strata, counts)
     assert sizes.min() >= 5
+    assert post_strata(np.array([6.0, 3, 50]), (1, 0, 0)).tolist() == [0, 1, 1]
     assert post_strata(np.array([1.0, 2.0]), (1, 0)).tolist() == [0, 0]
     assert post_strata(np.array([5.0, 200.0]), (1, 0)).tolist() == [0, 1]
 

@@ -111,12 +111,13 @@ def test_a_turn_counts_as_often_as_it_was_said_though_labelled_once(builder) -> 
     single = [turn(q, f"next {q}") for q in range(10, 40)]
     add(builder, repeated + single)
     builder.sample(40)
-    judge_all(builder, truth)
+    judge_all(builder, lambda item: OTHER)  # so that only the weights can tell
     label_all(builder, truth)
     found = rates(builder)
     assert found.whole.sigma.value == pytest.approx(90 / 120)
-    assert found.whole.raw.value == pytest.approx(90 / 120)
-    assert found.cells[0].labelled == 40
+    (cell,) = found.cells
+    assert (cell.method, cell.labelled) == (POST_STRATIFIED, 40)
+    assert cell.sigma.value == pytest.approx(90 / 120)
 
 
 def test_a_stratified_sample_is_weighted_back_to_the_run(builder) -> None:
@@ -297,6 +298,8 @@ def test_an_item_that_a_run_lacks_is_left_out_and_counted(builder) -> None:
     label_all(builder, truth)
     whole = rates(builder).whole
     assert (whole.turns, whole.unjudged, whole.labelled) == (45, 15, 45)
+    genuine = sum(truth(item) == GENUINE for item in ids.values())
+    assert whole.raw.value == pytest.approx(genuine / 45)
 
 
 def test_the_majority_in_numbers_is_the_majority() -> None:
@@ -313,7 +316,8 @@ def test_labels_of_silent_repeats_are_no_further_items(builder) -> None:
     judge_all(builder, truth)
     label_all(builder, truth)
     assert len(builder.items) == 55
-    assert rates(builder).whole.labelled == 50
+    found = rates(builder)
+    assert found.whole.labelled == found.pairing.items == 50
 
 
 def test_no_labels_no_correction_and_the_refusal_says_what_to_do(builder) -> None:

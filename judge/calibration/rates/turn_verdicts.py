@@ -179,7 +179,7 @@ def majority(verdicts: NDArray[np.int8], *, unreadable: int) -> NDArray[np.int8]
     votes = np.zeros(verdicts.shape, dtype=np.int8)
     for other in verdicts.T:
         votes += verdicts == other[:, np.newaxis]
-    pass
+    votes[verdicts == unreadable] = 0
     return np.take_along_axis(verdicts, votes.argmax(axis=1)[:, np.newaxis], axis=1)
 
 
