@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from annotator.reference import LabelsByAnnotator
-from judge.calibration.measures.alpha import Alpha, alpha_with_interval
+from judge.calibration.annotator_influence import AnnotatorInfluence
+from judge.calibration.measures.alpha import Alpha
 from judge.calibration.measures.kappa import Kappa, kappa_between
 
 
@@ -37,10 +38,11 @@ def human_agreement(
     labels: LabelsByAnnotator,
     categories: Sequence[str],
     conversations: Mapping[str, Hashable],
+    influence: AnnotatorInfluence | None,
     *,
     seed: int,
 ) -> HumanAgreement:
-    """Kappa of every two annotators, and alpha where there are three or more.
+    """Kappa of every two annotators, and alpha as `influence` has it of three or more.
 
     `conversations` says of every item which one it belongs to.
     """
@@ -51,7 +53,16 @@ def human_agreement(
         return AnnotatorPair(first, second, kappa_between(rows, categories, seed=seed))
 
     pairs = tuple(pair(first, second) for first, second in combinations(sorted(labels), 2))
-    if len(labels) < 3:
-        return HumanAgreement(pairs, None)
-    alpha = alpha_with_interval(labels.values(), categories, conversations, seed=seed)
-    return HumanAgreement(pairs, alpha)
+    return HumanAgreement(pairs, _alpha(influence) if influence else None)
+
+
+def _alpha(influence: AnnotatorInfluence) -> Alpha:
+    found = influence.alpha
+    return Alpha(
+        found.value,
+        found.interval,
+        found.large_sample,
+        influence.items,
+        found.units,
+        found.undefined,
+    )

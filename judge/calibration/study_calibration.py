@@ -131,6 +131,7 @@ def calibrate_study(
         late_items(pairing, frozen),
     )
     tested = {i: item for i, item in blind.items() if part in (None, part_of(item, frozen))}
+    influence = annotator_influence(by_annotator, rubric.category_ids, conversations, seed=seed)
     found = estimate_pairs(pairing.pairs, rubric, design, seed=seed)
     return Calibration(
         rubric=rubric,
@@ -157,7 +158,9 @@ def calibrate_study(
         label_scores=found.label_scores,
         effective_items=found.effective_items,
         run_kappas=run_kappas(pairing.pairs, rubric, design, seed=seed),
-        human=human_agreement(by_annotator, rubric.category_ids, conversations, seed=seed),
+        human=human_agreement(
+            by_annotator, rubric.category_ids, conversations, influence, seed=seed
+        ),
         ceiling=human_ceiling(
             by_annotator,
             _outcomes(sampled, tested, verdicts, shown),
@@ -167,7 +170,7 @@ def calibrate_study(
             design,
             seed=seed,
         ),
-        influence=annotator_influence(by_annotator, rubric.category_ids, conversations, seed=seed),
+        influence=influence,
         intra=intra_annotator(twice, repeats, rubric.category_ids, conversations, seed=seed),
         more_labels=labels_needed(found.kappas.labels),
         seed=seed,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
 
-from judge.calibration.measures.interval import WILSON
+from judge.calibration.measures.interval import WILSON, wilson
 from judge.calibration.pair_estimates import estimate_pairs
 from judge.calibration.pairing import Pair
 from judge.calibration.sampling.weights import DesignWeights
@@ -192,12 +192,14 @@ class TestDesign:
         assert found.interval.half_width == pytest.approx(reach, rel=0.15)
 
     def test_at_perfect_agreement_the_bound_goes_by_the_effective_number(self):
+        """Forty items worth thirty; two thirds of the weight are on the first label."""
         rows = [(A, A)] * 20 + [(B, B)] * 20
-        plain = estimated(pairs_of(rows)).kappas.labels.interval
         found = estimated(pairs_of(rows), DESIGN)
+        po, pe = wilson(30, 30)[0], (2 / 3) ** 2 + (1 / 3) ** 2
         assert found.kappas.labels.interval.method == WILSON
-        assert found.kappas.labels.interval.low < plain.low
-        assert found.label_scores[0].recall.interval.low < plain.high
+        assert found.kappas.labels.interval.low == pytest.approx((po - pe) / (1 - pe))
+        recall = found.label_scores[0].recall.interval
+        assert recall.low == pytest.approx(wilson(16, 16)[0])  # (30 + 10)² / (90 + 10)
 
 
 class TestRuns:
@@ -210,6 +212,17 @@ class TestRuns:
             for run in range(3)
         ]
         assert found.kappas.labels.value == pytest.approx(np.mean(each), abs=0.02)
+
+    def test_runs_that_say_the_same_are_one_run(self):
+        """To every coefficient: alpha corrects for the number of items, not of verdicts."""
+        rows = judged(40)
+        once = estimated(pairs_of(rows)).coefficients
+        often = estimated(pairs_of([(r, said, said, said) for r, said in rows])).coefficients
+        for name in COEFFICIENTS | BINARY:
+            assert often.sigma[name].value == pytest.approx(once.sigma[name].value, abs=1e-12)
+            ends = once.sigma[name].interval
+            assert often.sigma[name].interval.low == pytest.approx(ends.low)
+            assert often.sigma[name].interval.high == pytest.approx(ends.high)
 
     def test_what_runs_have_in_common_widens_every_interval(self):
         """The third run of three is far worse."""

@@ -7,6 +7,7 @@ from statistics import stdev
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
+from judge.calibration.measures.interval import wilson
 from judge.calibration.measures.replicates import FEW_RUNS
 from judge.calibration.pair_estimates import estimate_pairs
 from judge.calibration.pairing import Pair
@@ -127,6 +128,17 @@ def test_weights_count_an_item_as_so_many():
     thrice = found_of(references[:10] * 3 + references[10:], runs[:10] * 3 + runs[10:])
     assert weighted.each == pytest.approx(thrice.each)
     assert weighted.majority_of_k.value == pytest.approx(thrice.majority_of_k.value)
+
+
+def test_at_perfect_agreement_the_bound_goes_by_the_effective_number_of_items():
+    """Ten of forty items weigh three times as much: (30 + 30)² / (90 + 30) = 30."""
+    chances = {f"{k:04}": 0.25 if k < 10 else 0.75 for k in range(40)}
+    references = [A] * 20 + [B] * 20
+    design = DesignWeights(chances, dict.fromkeys(chances, "all"))
+    found = found_of(references, [(r, r) for r in references], design=design)
+    po, pe = wilson(30, 30)[0], (2 / 3) ** 2 + (1 / 3) ** 2
+    for estimate in (found.mean_of_runs, found.majority_of_k):
+        assert estimate.interval.low == pytest.approx((po - pe) / (1 - pe))
 
 
 def test_there_is_nothing_to_set_side_by_side_of_a_single_run():

@@ -13,6 +13,7 @@ PERCENTILE = "percentile bootstrap"
 WILSON = "Wilson bound, each conversation as one item: an estimate at its end resamples to itself"
 FEW = 30  # units, below which an interval tends to be too narrow
 FEW_NOTE = f"fewer than {FEW} conversations, and an interval then tends to be too narrow"
+ROUNDING = 1e-12  # by which equal values of a statistic may differ
 _NORMAL = NormalDist()
 NORMAL_REACH = _NORMAL.inv_cdf((1 + LEVEL) / 2)  # 1.96
 
@@ -79,9 +80,11 @@ def bootstrap_interval(
     if not len(defined) or defined[0] == defined[-1]:
         return no_interval("every resample gives the same value", undefined)
     tails, method = (_NORMAL.cdf(-reach), _NORMAL.cdf(reach)), PERCENTILE
-    below = np.searchsorted(defined, estimate, "left")
-    ties = np.searchsorted(defined, estimate, "right") - below
-    share = (below + ties / 2) / len(defined)
+    # Halves of the ties, of which small samples have many; rounding must not tell them apart.
+    near = ROUNDING * max(1.0, abs(estimate))
+    below = np.searchsorted(defined, estimate - near, "left")
+    up_to = np.searchsorted(defined, estimate + near, "right")
+    share = (below + up_to) / 2 / len(defined)
     if acceleration is not None and 0 < share < 1:
         tails, method = _corrected(share, acceleration, reach), BCA
     low, high = np.quantile(defined, tails).tolist()

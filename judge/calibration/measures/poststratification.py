@@ -56,7 +56,8 @@ def post_strata(counts: NDArray[np.float64], kinds: Sequence[int]) -> NDArray[np
     [0, 1, 1, 1, 2]
     """
     done: list[list[int]] = []
-    done = [[j] for j in range(len(kinds))]
+    for kind in sorted(set(kinds)):
+        done += _merged([[j] for j, of in enumerate(kinds) if of == kind], counts)
     strata = np.zeros(len(kinds), dtype=np.int64)
     for number, outcomes in enumerate(sorted(_merged(done, counts))):
         strata[outcomes] = number

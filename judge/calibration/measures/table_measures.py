@@ -184,7 +184,7 @@ def label_measures(
                     _either,
                     sums,
                     units,
-                    lambda jaccard: 2 * jaccard / (1 + jaccard),
+                    _doubled,
                 )
             ),
             SHARE,
