@@ -4,9 +4,16 @@ import json
 
 import click
 
+from annotator.reference_rule import ReferenceRule
 from generation.command import study_option
 from generation.study import Study
-from judge.calibration.options import judge_option, reading_option, rubric_option, runs_option
+from judge.calibration.options import (
+    judge_option,
+    reading_option,
+    reference_option,
+    rubric_option,
+    runs_option,
+)
 from judge.reading import Reading
 
 
@@ -15,6 +22,7 @@ from judge.reading import Reading
 @judge_option
 @runs_option
 @reading_option
+@reference_option
 @click.option("--annotator", help="Take this person's labels alone as the reference.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 @study_option
@@ -24,6 +32,7 @@ def rates(
     judge: str | None,
     runs: int | None,
     reading: Reading | None,
+    rule: ReferenceRule,
     annotator: str | None,
     as_json: bool,
 ) -> None:
@@ -46,6 +55,7 @@ def rates(
             labels_db,
             rubric,
             judge=judge,
+            rule=rule,
             annotator=annotator,
             reading=reading,
             runs=runs,
