@@ -89,7 +89,6 @@ def kappa(
     min_kappa: float | None,
 ) -> int:
     """Cohen's kappa of judge and people, with all that it rests on (the main act)."""
-    from judge.calibration.comparison.rivals import compare_rivals
     from judge.calibration.report.terminal import report
 
     seed = DEFAULT_SEED if seed is None else seed
@@ -105,12 +104,12 @@ def kappa(
             reading=reading,
             runs=runs,
         )
-        rivals = compare_rivals(*stores, calibration) if html else None
-    if html:
-        from judge.calibration.report.html_report import write_report
+        if html:
+            from judge.calibration.comparison.rivals import compare_rivals
+            from judge.calibration.report.html_report import write_report
 
-        write_report(calibration, html, rivals)
-        click.echo(f"report: {html}", err=True)
+            write_report(calibration, html, compare_rivals(*stores, calibration))
+            click.echo(f"report: {html}", err=True)
     if as_json:
         # ASCII only: no character in a study's texts can act on a terminal.
         click.echo(json.dumps(calibration.as_dict(texts=disagreements), indent=2, allow_nan=False))

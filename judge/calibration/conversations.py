@@ -1,22 +1,34 @@
 """Which conversation each item of a study belongs to, without holding any text."""
 
+import json
+from collections.abc import Iterable, Mapping
+
 from sqlite_utils import Database
 
 from rubrics import bytes_fingerprint
 
 
-def conversation_numbers(pipeline_db: Database) -> dict[str, int]:
-    """A number per item hash; items after the same messages have the same one.
-
-    A conversation's id would not do: it tells apart equal messages from two data sets.
-    """
+def conversations_by_id(pipeline_db: Database) -> dict[str, int]:
+    """A number per conversation id; the same for the same messages, as two data sets can have."""
     numbers: dict[str, int] = {}  # by fingerprint of the stored messages, which are canonical JSON
     rows = pipeline_db.conn.execute(
-        """SELECT turns.item_hash, conversations.messages
-           FROM turns JOIN answers USING (answer_id) JOIN conversations USING (conversation_id)
-           GROUP BY turns.item_hash ORDER BY turns.item_hash"""
+        "SELECT conversation_id, messages FROM conversations ORDER BY conversation_id"
     )
     return {
-        item_hash: numbers.setdefault(bytes_fingerprint(messages.encode()), len(numbers))
-        for item_hash, messages in rows
+        conversation_id: numbers.setdefault(bytes_fingerprint(messages.encode()), len(numbers))
+        for conversation_id, messages in rows
     }
+
+
+def conversations_by_item(
+    pipeline_db: Database, numbers: Mapping[str, int], hashes: Iterable[str] | None = None
+) -> dict[str, int]:
+    """The number of the conversation that each item belongs to, of these `hashes` or of all."""
+    among = "WHERE turns.item_hash IN (SELECT value FROM json_each(?))"
+    rows = pipeline_db.conn.execute(
+        f"""SELECT turns.item_hash, min(answers.conversation_id)
+            FROM turns JOIN answers USING (answer_id)
+            {"" if hashes is None else among} GROUP BY turns.item_hash""",
+        [] if hashes is None else [json.dumps(sorted(hashes))],
+    )
+    return {item_hash: numbers[conversation_id] for item_hash, conversation_id in rows}

@@ -11,7 +11,7 @@ from sqlite_utils import Database
 
 from generation.study import DEFAULT_SEED
 from judge.calibration.consistency import Consistency, consistency
-from judge.calibration.conversations import conversation_numbers
+from judge.calibration.conversations import conversations_by_id, conversations_by_item
 from judge.calibration.judge_choice import check_judged_under, judge_dict
 from judge.calibration.measures.alpha import Alpha, alpha_with_interval
 from judge.calibration.measures.confusion import INVALID, outcome_of
@@ -112,7 +112,7 @@ def compare_judges(
             )
         for judge in judges:
             check_judged_under(store, judge, rubric)
-        conversations = conversation_numbers(pipeline_db)
+        conversations = conversations_by_item(pipeline_db, conversations_by_id(pipeline_db))
         found = [
             _row(pipeline_db, store, judge, rubric, conversations, seed)
             for judge in sorted(judges, key=lambda judge: judge.judge_id)

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from item_alpha import nominal_alpha
 from lone_items import alone, kappa_of_tables, scores_of
 
 from judge.calibration.measures.agreement import (
@@ -13,7 +14,7 @@ from judge.calibration.measures.agreement import (
     band,
     table_agreement,
 )
-from judge.calibration.measures.alpha import alpha_with_interval, nominal_alpha
+from judge.calibration.measures.alpha import alpha_with_interval
 from judge.calibration.measures.confusion import INVALID, from_table, tally
 from judge.calibration.measures.interval import WILSON
 from rubrics import InputError

@@ -255,3 +255,36 @@ def test_an_annotator_is_found_in_either_spelling(builder):
     builder.label("Zo\u00eb", items)
     builder.judge(items)
     assert "labels of Zo\u00eb alone" in run(builder, "--annotator", "Zoe\u0308").stdout
+
+
+class TestFinal:
+    """The test half is opened on request only, and every opening is counted."""
+
+    def test_without_a_frozen_split_there_is_none(self, small_study):
+        found = json.loads(run(small_study, "--json").stdout)
+        assert (found["split"]["part"], found["n"]["paired"]) == ("all", 40)
+        assert "freeze it" in failed(run(small_study, "--final"))
+
+    def test_dev_counts_until_test_is_opened_and_each_opening_is_counted(self, small_study):
+        assert run(small_study, "split").exit_code == 0
+        dev = json.loads(run(small_study, "--json").stdout)
+        test = json.loads(run(small_study, "--final", "--json").stdout)
+        assert (dev["split"]["part"], test["split"]["part"]) == ("dev", "test")
+        assert (dev["split"]["test_openings"], test["split"]["test_openings"]) == (0, 1)
+        halves = [{pair["item_id"] for pair in found["pairs"]} for found in (dev, test)]
+        assert not halves[0] & halves[1]
+        assert len(halves[0] | halves[1]) == 40
+        assert min(map(len, halves)) >= 16
+        for found, reason in ((dev, "test half"), (test, "dev half")):
+            assert reason in found["exclusions"][0]["reason"]
+        again = run(small_study, "--final").stdout
+        assert "opened for the 2nd time, 2nd by this judge" in again
+        assert "the test half was opened 2 times" in run(small_study).stdout
+
+    def test_an_export_says_which_half_it_was_calibrated_on(self, small_study, tmp_path):
+        run(small_study, "split")
+        result = run(small_study, "export", "--final", "--output", str(tmp_path / "out"))
+        assert result.exit_code == 0, result.output
+        (folder,) = (tmp_path / "out").iterdir()
+        calibration = json.loads((folder / "calibration.json").read_text())
+        assert calibration["split"]["part"] == "test"

@@ -12,7 +12,7 @@ from generation.item import Message
 from generation.store import TurnStore
 from generation.study import Study
 from generation.turn import Answer, Conversation, Run, Turn
-from judge.calibration.conversations import conversation_numbers
+from judge.calibration.conversations import conversations_by_id, conversations_by_item
 from judge.calibration.cross_judge import compare_judges
 from judge.judge import Judge
 from judge.judgment import Judgment, invalid_judgment, valid_judgment
@@ -161,7 +161,7 @@ def test_a_conversation_is_its_messages_and_none_of_them_is_held(judged):
             turns.append(Turn(Answer(conversation, dataset), "Why?", "self-generated"))
     TurnStore(judged.pipeline).add_turns(Run("example", {}), turns)
     tracemalloc.start()
-    numbers = conversation_numbers(judged.pipeline)
+    numbers = conversations_by_item(judged.pipeline, conversations_by_id(judged.pipeline))
     held = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     by_query = [{numbers[turn.item.hash] for turn in turns[k : k + 2]} for k in range(0, 8, 2)]

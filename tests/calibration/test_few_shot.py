@@ -2,12 +2,12 @@
 
 import pytest
 from click.testing import CliRunner
+from hash_halves import split_of
 
 from generation.item import Item, Message
 from generation.store import TurnStore
 from generation.turn import Answer, Conversation, Run, Turn
 from judge.calibration.few_shot import choose_shots
-from judge.calibration.splits.split import split_of
 from judge.prompts.cli import prompt
 from judge.prompts.template_store import read_template
 from rubrics import InputError, load_rubric

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
+from hash_halves import split_of
 
 from annotator.labels import open_labels
 from generation.example_bundle import add_example
@@ -15,7 +16,6 @@ from generation.turn import Answer, Conversation, Run, Turn
 from judge.calibration.leak import labelling_items, leaked_items, refuse_leak
 from judge.calibration.quotation import Quoting, words
 from judge.calibration.sampling.sample import draw_sample
-from judge.calibration.splits.split import split_of
 from judge.prompts.cli import prompt as commands
 from judge.prompts.prompt import JudgePrompt, render_prompt
 from judge.prompts.prompt_template import PACKAGED, Shot

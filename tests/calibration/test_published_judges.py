@@ -6,11 +6,11 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from item_alpha import nominal_alpha
 
 from annotator.annotation import Annotation
 from annotator.reference import labels_by_annotator, reference_labels
 from judge.calibration.measures.agreement import agreement, table_agreement
-from judge.calibration.measures.alpha import nominal_alpha
 from judge.calibration.measures.confusion import INVALID, parseable, tally
 from rubrics import Category, Rubric
 

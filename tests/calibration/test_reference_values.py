@@ -5,6 +5,7 @@ import math
 import krippendorff
 import numpy as np
 import pytest
+from item_alpha import nominal_alpha
 from lone_items import scores_of
 from scipy.stats import bootstrap, norm, t
 from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
@@ -16,7 +17,6 @@ from judge.calibration.measures.alpha import (
     alpha_with_interval,
     alphas,
     counted_alpha,
-    nominal_alpha,
 )
 from judge.calibration.measures.confusion import collapsing, from_table
 

@@ -11,6 +11,7 @@ from hostile_texts import HOSTILE_TEXTS
 
 from judge.calibration.calibration import Calibration
 from judge.calibration.cli import calibrate
+from judge.calibration.comparison.rivals import compare_rivals
 from judge.calibration.report.html_report import render_report, write_report
 from judge.calibration.report.wording import interval_text
 from judge.calibration.study_calibration import calibrate_study
@@ -19,8 +20,8 @@ from rubrics import InputError, load_rubric
 LABELS = load_rubric("v3").category_ids
 
 
-def calibrated(builder) -> Calibration:
-    return calibrate_study(builder.pipeline, builder.labels, builder.rubric)
+def calibrated(builder, **choices) -> Calibration:
+    return calibrate_study(builder.pipeline, builder.labels, builder.rubric, **choices)
 
 
 @pytest.fixture
@@ -250,3 +251,25 @@ def test_the_matrix_scrolls_inside_its_own_box(hostile, browser, tmp_path):
     page.keyboard.press("ArrowRight")
     page.wait_for_function("e => e.scrollLeft > 0", arg=box.element_handle())
     page.close()
+
+
+def test_other_judges_are_compared_and_those_with_other_items_named(small_study):
+    labels = {item: LABELS[0] for item in small_study.items}
+    small_study.judge(labels, model="constant")
+    small_study.judge(dict(list(labels.items())[:5]), model="barely-begun")
+    found = calibrated(small_study, judge="judge-a")
+    source = render_report(found, compare_rivals(small_study.pipeline, small_study.labels, found))
+    section = source.split('id="rivals"')[1].split("</section>")[0]
+    assert "on the 40 items that all of them judged" in section
+    assert "followupeval, constant" in section
+    assert section.count('<circle class="point"') == 2  # labels and sigma
+    assert "the other is worse" in section
+    assert re.search(
+        r"Not compared: followupeval, barely-begun \(\w+\): judged 5 of these 40", section
+    )
+
+
+def test_a_judge_alone_has_nobody_to_be_compared_with(small_study):
+    found = calibrated(small_study)
+    rivals = compare_rivals(small_study.pipeline, small_study.labels, found)
+    assert 'id="rivals"' not in render_report(found, rivals)

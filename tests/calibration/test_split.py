@@ -1,9 +1,9 @@
 """The two halves of a study: by the query alone, the same everywhere."""
 
 import pytest
+from hash_halves import split_of
 
 from generation.item import Item, Message
-from judge.calibration.splits.split import split_of
 
 
 def item(query: str, answer: str = "a", turn: str = "u", before: tuple[Message, ...] = ()) -> Item:

@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 from calibrate_command import failed, run
+from hash_halves import split_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,7 +24,7 @@ from judge.calibration.splits.frozen_split import (
 )
 from judge.calibration.splits.opening import openings, record_opening
 from judge.calibration.splits.shown import shown_queries
-from judge.calibration.splits.split import query_hash, split_by_hash, split_of
+from judge.calibration.splits.split import query_hash, split_by_hash
 from judge.calibration.splits.study_split import split_study
 from judge.prompts.prompt import render_prompt
 from judge.prompts.prompt_template import PACKAGED, PromptTemplate, Shot

@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from hash_halves import split_of
 from judged_study import judgments, make_study
 from judged_study import rows as query
 from stub_server import StubServer, completion, verdict
@@ -19,7 +20,6 @@ from generation.turn import Answer, Conversation, Run, Turn
 from judge.batch.lines import batch_ask
 from judge.batch.tally import Collector
 from judge.calibration.sampling.sample import draw_sample
-from judge.calibration.splits.split import split_of
 from judge.prompts.prompt_template import PACKAGED
 from judge.store import open_pipeline
 

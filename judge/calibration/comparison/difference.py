@@ -114,8 +114,7 @@ def paired_error(
     """√Σ_q(Σ(ψ_B - ψ_A))² / n of a difference of kappas, ψ summed within each conversation.
 
     With Q/(Q - 1) where conversations hold several items (`clustered`; Vanbelle and Albert 2008,
-    JSCS 78:1009) and in each stratum of several, around its own mean; one unit alone in its stratum
-    adds nothing. None where a kappa is undefined or there is a single unit.
+    JSCS 78:1009). None where a kappa is undefined or there is a single unit.
     """
     total, rows = units.total, units.rows.sum(axis=1)
     one, other = first(total), second(total)
@@ -123,15 +122,5 @@ def paired_error(
         return None
     of_one = (first(rows) * influence(one)).sum(axis=(-2, -1)) / one.sum()
     of_other = (second(rows) * influence(other)).sum(axis=(-2, -1)) / other.sum()
-    moved, strata = of_other - of_one, np.unique(units.strata)
-    corrected = clustered or len(strata) > 1
-    variance = 0.0
-    for stratum in strata:
-        inside = units.strata == stratum
-        times, values = units.times[inside], moved[inside]
-        q = int(times.sum())
-        if q > 1:
-            away = values - np.average(values, weights=times)
-            variance += (q / (q - 1) if corrected else 1.0) * float(times @ away**2)
-    error = variance**0.5
+    error = units.influence_variance(of_other - of_one, corrected=clustered) ** 0.5
     return error if error > ROUNDING else 0.0

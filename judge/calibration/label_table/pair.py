@@ -209,12 +209,10 @@ def _measured(raters, confusion, units, seed, *, sampled, reference) -> PairAgre
 
 def _large_sample_error(units: Units, sums: NDArray[np.float64], sampled: str) -> float | None:
     """√Σψ² / n, ψ summed within units; between clusters with Q/(Q - 1), as between few of them."""
-    q = units.count
-    if q < 2:
+    if units.count < 2:
         return None
-    influences = units.rows[:, 0] @ influence(sums).reshape(-1)
-    correction = q / (q - 1) if sampled == "cluster" else 1.0
-    return float(np.sqrt(correction * (units.times @ influences**2)) / sums.sum())
+    moves = units.rows[:, 0] @ influence(sums).reshape(-1) / float(sums.sum())
+    return units.influence_variance(moves, corrected=sampled == "cluster") ** 0.5
 
 
 def _nothing(measures: Sequence[Measure]) -> dict[str, Estimate]:

@@ -47,7 +47,10 @@ def alpha_with_interval(
     *,
     seed: int,
 ) -> Alpha:
-    """Alpha with its interval; `conversations` says of every item which one it belongs to."""
+    """Alpha with its interval; `conversations` says of every item which one it belongs to.
+
+    Items with fewer than two labels are left out before anything is counted (Krippendorff 2004).
+    """
     of_item = _label_counts(raters, categories)
     counts = np.array(list(of_item.values()), dtype=np.int64).reshape(-1, len(categories))
     return alpha_of_counts(counts, [conversations[item] for item in of_item], seed=seed)
@@ -70,17 +73,6 @@ def alpha_of_counts(
     measure = Measure("alpha", alphas, bound=alpha_bound, limits=CORRELATION)
     estimate = estimates(units, [measure], seed=seed)["alpha"]
     return Alpha(value, estimate.interval, estimate.large_sample, len(counts), together)
-
-
-def nominal_alpha(raters: Iterable[Rater], categories: Sequence[str]) -> tuple[float | None, int]:
-    """Alpha of any number of raters, and the number of items it rests on.
-
-    Items with fewer than two labels are left out before anything is counted (Krippendorff 2004).
-    None where fewer than two labels are in use: no disagreement could have been expected.
-    """
-    of_item = _label_counts(raters, categories)
-    counts = np.array(list(of_item.values()), dtype=np.int64).reshape(-1, len(categories))
-    return counted_alpha(counts), len(counts)
 
 
 def counted_alpha(counts: NDArray[np.int64]) -> float | None:

@@ -7,16 +7,20 @@ summed with the turns of its conversation.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judge.calibration.measures.interval import FEW, LEVEL, Interval, no_interval
+from judge.calibration.measures.interval import (
+    FEW,
+    NORMAL_REACH,
+    Interval,
+    no_interval,
+    student_reach,
+)
 
 SCORE = "Wilson's score interval at the effective number of items"
 DELTA = "delta method"
-_Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 
 
 @dataclass(frozen=True)
@@ -167,8 +171,8 @@ def unseen_variance(n: float) -> float:
 
     The binomial variance would be 0, as if what was never seen could not be.
     """
-    share = _Z * _Z / 2 / (n + _Z * _Z)
-    return share * (1 - share) / (n + _Z * _Z)
+    share = NORMAL_REACH * NORMAL_REACH / 2 / (n + NORMAL_REACH * NORMAL_REACH)
+    return share * (1 - share) / (n + NORMAL_REACH * NORMAL_REACH)
 
 
 def score_interval(share: float, spread: float, units: int) -> Interval:
@@ -205,10 +209,8 @@ def delta_interval(value: float, error: float, units: int) -> Interval:
 def quantile(units: int) -> tuple[float, str]:
     """How many standard errors an interval reaches, and the words for it where few units say so."""
     if units >= FEW:
-        return _Z, ""
-    from scipy.stats import t
-
-    return float(t.ppf((1 + LEVEL) / 2, units - 1)), f", t({units - 1})"
+        return NORMAL_REACH, ""
+    return student_reach(units - 1), f", t({units - 1})"
 
 
 def conversations_of(labelled: Labelled, judged: Judged) -> int:

@@ -60,7 +60,7 @@ def expanded_reach(units: int, strata: int, degrees: float) -> float:
     √(n/(n - strata))·t(degrees): the bootstrap's variance is short by the inverse of the former,
     and itself an estimate (the expanded percentile interval of Hesterberg 2015, Am Stat 69:371).
     """
-    return (units / max(1, units - strata)) ** 0.5 * _student(degrees)
+    return (units / max(1, units - strata)) ** 0.5 * student_reach(degrees)
 
 
 def bootstrap_interval(
@@ -117,7 +117,7 @@ def large_sample_interval(
     if not standard_error:
         return no_interval("no standard error" if standard_error is None else "standard error 0")
     degrees = units - 1 if degrees is None else degrees
-    reach = _student(degrees) * standard_error
+    reach = student_reach(degrees) * standard_error
     found = Interval(estimate - reach, estimate + reach, f"large-sample, t({degrees:.0f})")
     return found.within(limits)
 
@@ -136,7 +136,7 @@ def wilson(hits: float, n: float) -> tuple[float, float]:
     return low, 1.0 if hits == n else min(1.0, centre + reach)
 
 
-def _student(degrees: float) -> float:
+def student_reach(degrees: float) -> float:
     """How many standard errors a two-sided interval reaches by Student's t."""
     return float(stdtrit(degrees, (1 + LEVEL) / 2))
 

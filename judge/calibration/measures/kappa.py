@@ -144,18 +144,10 @@ def _standard_error(units: Units, table: TableOf, run_variance: float) -> float:
     """SE² = Q/(Q-1) · Σ_q (Σψ)² / n², ψ summed within each conversation, and what the runs add.
 
     Apart from Q/(Q-1) that of Fleiss, Cohen and Everitt where no two items share a conversation.
-    Of a stratified sample each stratum has its own Q and mean (Cochran 1977, Sampling Techniques,
-    5.3), and one conversation alone in its stratum adds nothing.
     """
     total = table(units.total)
     tables = table(units.rows.sum(axis=1))
-    sums = (tables * influence(total)).sum(axis=(-2, -1))
-    times = units.times * tables.any(axis=(-2, -1))
-    variance = 0.0
-    for stratum in np.unique(units.strata):
-        inside = units.strata == stratum
-        q = int(times[inside].sum())
-        if q > 1:
-            away = sums[inside] - np.average(sums[inside], weights=times[inside])
-            variance += q / (q - 1) * float(times[inside] @ away**2)
-    return (variance / float(total.sum()) ** 2 + run_variance) ** 0.5
+    moves = (tables * influence(total)).sum(axis=(-2, -1)) / float(total.sum())
+    present = tables.any(axis=(-2, -1))
+    variance = units.influence_variance(moves, corrected=True, present=present)
+    return (variance + run_variance) ** 0.5

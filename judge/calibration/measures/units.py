@@ -50,6 +50,31 @@ class Units:
         """The sums over all units and runs, shape (F,)."""
         return np.einsum("u,urf->f", self.times, self.rows)
 
+    def influence_variance(
+        self,
+        influence: NDArray[np.float64],
+        *,
+        corrected: bool,
+        present: NDArray[np.bool_] | None = None,
+    ) -> float:
+        """Variance of an estimate that each unit moves by `influence` (U,), runs added up.
+
+        Σ influence² around the mean of its stratum; with Q/(Q - 1) of Q units where `corrected`,
+        and always in several strata (Cochran 1977, Sampling Techniques, 5.3). One unit alone in
+        its stratum adds nothing. `present` (U,) are the units that count, by default all.
+        """
+        times = self.times if present is None else self.times * present
+        numbers = np.unique(self.strata)
+        variance = 0.0
+        for stratum in numbers:
+            inside = self.strata == stratum
+            q = int(times[inside].sum())
+            if q > 1:
+                away = influence[inside] - np.average(influence[inside], weights=times[inside])
+                factor = q / (q - 1) if corrected or len(numbers) > 1 else 1.0
+                variance += factor * float(times[inside] @ away**2)
+        return variance
+
     @property
     def merged_runs(self) -> "Units":
         """The same units with their runs added up: of a single run, R times the counts."""

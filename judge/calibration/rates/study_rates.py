@@ -10,6 +10,7 @@ from sqlite_utils import Database
 from annotator.annotation import current_annotations
 from annotator.labels import blind_items, recorded_rubric
 from annotator.reference_rule import ReferenceRule
+from judge.calibration.conversations import conversations_by_id, conversations_by_item
 from judge.calibration.judge_choice import check_rubric, choose_judge
 from judge.calibration.measures.confusion import INVALID
 from judge.calibration.measures.double_sample import Labelled
@@ -27,8 +28,6 @@ from judge.calibration.rates.turn_verdicts import (
     Cell,
     TurnVerdicts,
     cell_counts,
-    conversations_by_id,
-    conversations_by_item,
     item_verdicts,
     turn_verdicts,
 )
@@ -204,7 +203,7 @@ def _labelled(
     chances = design_weights(pipeline_db).probabilities
     hashes = [pair.item.hash for pair in pairs]
     turns = cell_counts(pipeline_db, hashes)
-    belongs = conversations_by_item(pipeline_db, hashes, conversations)
+    belongs = conversations_by_item(pipeline_db, conversations, hashes)
     judged = np.zeros((len(pairs), len(code)))
     for row, pair in enumerate(pairs):
         for outcome in pair.outcomes:

@@ -11,7 +11,7 @@ from sqlite_utils import Database
 
 from judge.calibration.measures.double_sample import Judged
 from judge.reading import Reading
-from rubrics import InputError, Rubric, bytes_fingerprint
+from rubrics import InputError, Rubric
 
 CHUNK = 50_000  # rows read at once; only numbers are kept of them
 _CELL = "turns.setting, turns.model, turns.temperature, turns.perturbation"
@@ -196,31 +196,6 @@ def cell_counts(pipeline_db: Database, hashes: Iterable[str]) -> dict[str, dict[
         item_hash: {_cell(tuple(made)): n for _, *made, n in of_item}
         for item_hash, of_item in groupby(rows, key=lambda row: row[0])
     }
-
-
-def conversations_by_id(pipeline_db: Database) -> dict[str, int]:
-    """A number per conversation id; the same for the same messages, as two data sets can have."""
-    numbers: dict[str, int] = {}
-    rows = pipeline_db.conn.execute(
-        "SELECT conversation_id, messages FROM conversations ORDER BY conversation_id"
-    )
-    return {
-        conversation_id: numbers.setdefault(bytes_fingerprint(messages.encode()), len(numbers))
-        for conversation_id, messages in rows
-    }
-
-
-def conversations_by_item(
-    pipeline_db: Database, hashes: Iterable[str], numbers: Mapping[str, int]
-) -> dict[str, int]:
-    """The number of the conversation that each of these items belongs to."""
-    rows = pipeline_db.conn.execute(
-        """SELECT turns.item_hash, min(answers.conversation_id)
-           FROM turns JOIN answers USING (answer_id)
-           WHERE turns.item_hash IN (SELECT value FROM json_each(?)) GROUP BY turns.item_hash""",
-        [json.dumps(sorted(hashes))],
-    )
-    return {item_hash: numbers[conversation_id] for item_hash, conversation_id in rows}
 
 
 def _cell(made: tuple) -> Cell:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from annotator.verbatim import verbatim_html
 from judge.calibration.calibration import Calibration
+from judge.calibration.comparison.rivals import Rivals
 from judge.calibration.comparison.study_comparison import StudyComparison
 from judge.calibration.comparison.text import forest_rows, selection_text, verdict_text
 from judge.calibration.judge_choice import judge_name
@@ -44,9 +45,7 @@ from rubrics import InputError, short
 TEMPLATE = "report.html"
 
 
-def write_report(
-    calibration: Calibration, path: Path, rivals: StudyComparison | None = None
-) -> None:
+def write_report(calibration: Calibration, path: Path, rivals: Rivals | None = None) -> None:
     """Write the page to `path`, all of it or nothing.
 
     Raises InputError when the folder is missing or cannot be written, the disk is full, or the
@@ -61,7 +60,7 @@ def write_report(
         raise InputError(f"cannot write the report to {path}: {error.strerror}") from error
 
 
-def render_report(calibration: Calibration, rivals: StudyComparison | None = None) -> str:
+def render_report(calibration: Calibration, rivals: Rivals | None = None) -> str:
     """The page's HTML. Everything in it is escaped; study text goes through `verbatim`.
 
     `rivals` are the other judges of the rubric compared with this one, if there are any.
@@ -97,7 +96,8 @@ def render_report(calibration: Calibration, rivals: StudyComparison | None = Non
         intervals=intervals_text(calibration, RESAMPLES),
         runs=runs_text(calibration),
         split=split_text(calibration),
-        rivals=_rivals(rivals) if rivals else None,
+        rivals=_rivals(rivals.comparison) if rivals and rivals.comparison else None,
+        not_compared=rivals.left_out if rivals else (),
         coefficients=coefficient_rows(calibration),
         f1=forest(
             [

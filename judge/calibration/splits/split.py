@@ -10,23 +10,17 @@ Split = Literal["dev", "test"]
 _SALT = "followupeval split 1"  # fixed, so that every study and machine splits a query alike
 
 
-def split_of(item: Item) -> Split:
-    """The half that an item is in by its query alone: "dev" for about half of all queries.
-
-    Items with the same query (the last message, whatever its case, blanks and Unicode form) are
-    in the same half, so that no query is both an example in a prompt and a test of it. A study's
-    frozen split may put it into the other: ask `part_of`.
-    """
-    return split_by_hash(query_hash(item))
-
-
 def split_by_hash(query: str) -> Split:
-    """The half of a query by its hash alone."""
+    """The half of a query by its hash alone: "dev" for about half of all queries."""
     return "dev" if int(short(query, 1), 16) < 8 else "test"
 
 
 def query_hash(item: Item) -> str:
-    """What tells an item's query from others: the fingerprint of its normal form."""
+    """What tells an item's query from others: the fingerprint of its normal form.
+
+    Items with the same query (the last message, whatever its case, blanks and Unicode form) are
+    in the same half, so that no query is both an example in a prompt and a test of it.
+    """
     return fingerprint({"salt": _SALT, "q": normalised_query(item)})
 
 
