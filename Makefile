@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 VLLM_VENV := .venv-vllm
 SMALL_MODEL := .cache/smollm2
 
-.PHONY: demo test test-vllm bench-judge bench-calibrate coverage-simulation lint clean chromium
+.PHONY: demo test test-bench test-vllm bench-judge bench-calibrate coverage-simulation lint clean chromium
 
 demo: $(VENV)/.installed
 	@$(BIN)/generate example
@@ -25,7 +25,11 @@ demo: $(VENV)/.installed
 	@$(BIN)/annotate --port $(PORT)
 
 test: $(VENV)/.installed-test chromium
-	$(BIN)/pytest -m "not vllm"
+	$(BIN)/pytest -m "not vllm and not bench"
+
+# The benchmark scripts at small sizes: that they run, not how fast.
+test-bench: $(VENV)/.installed-test
+	$(BIN)/pytest -m bench tests
 
 # vLLM's CPU build and SmolLM2-135M-Instruct: no GPU needed.
 test-vllm: $(VLLM_VENV)/.installed $(SMALL_MODEL)/made_by_small_model.json

@@ -160,9 +160,13 @@ def label_measures(
         return checked
 
     def scored(name: str, whole: Part, reason: str) -> Measure:
+        def ratio(sums: Sums) -> Shares:
+            tables = counted.table(sums)
+            return share(_hits(tables), whole(tables))
+
         return Measure(
             f"{prefix}{name}",
-            lambda sums: share(_hits(counted.table(sums)), whole(counted.table(sums))),
+            ratio,
             _reason(reason),
             kept(lambda sums, units: share_bound(counted, _hits, whole, sums, units)),
             SHARE,
