@@ -1,4 +1,4 @@
-"""Adjudication: one person's decision on an item that people label differently.
+"""Adjudication: one person's decision on an item that people label differently, or that is doubted.
 
 An adjudicator sees which labels an item was given, not by whom, and nothing of any judge: labels.db
 is all that is read. Decisions are append-only; the latest of an item stands.
@@ -6,7 +6,7 @@ is all that is read. Decisions are append-only; the latest of an item stands.
 
 import difflib
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
 from sqlite_utils import Database
@@ -37,7 +37,7 @@ class Adjudication:
 
 @dataclass(frozen=True)
 class Dispute:
-    """An item with different labels: how many people gave each, in the rubric's order."""
+    """An item to decide: how many people gave each label, in the rubric's order."""
 
     item_id: str
     labels: tuple[tuple[str, int], ...]
@@ -61,8 +61,13 @@ def current_adjudications(database: Database, rubric_version: str) -> list[Adjud
     ]
 
 
-def disputes(annotations: Iterable[Annotation], rubric: Rubric) -> dict[str, Dispute]:
-    """By item id those that current annotations under `rubric` label differently; skips aside."""
+def disputes(
+    annotations: Iterable[Annotation], rubric: Rubric, requested: Set[str] = frozenset()
+) -> dict[str, Dispute]:
+    """By item id those that current annotations under `rubric` label differently; skips aside.
+
+    Of `requested` items one label is enough.
+    """
     given: dict[str, Counter[str]] = defaultdict(Counter)
     for annotation in annotations:
         if annotation.category is not None:
@@ -75,16 +80,47 @@ def disputes(annotations: Iterable[Annotation], rubric: Rubric) -> dict[str, Dis
             tuple(sorted(votes.items(), key=lambda vote: (order.get(vote[0], len(order)), vote))),
         )
         for item_id, votes in sorted(given.items())
-        if len(votes) > 1
+        if len(votes) > 1 or item_id in requested
     }
 
 
 def undecided(database: Database, rubric: Rubric) -> list[Dispute]:
-    """What there is to adjudicate, in order of item id."""
+    """What there is to adjudicate, in order of item id: undecided items, and requested ones."""
     with database.atomic():
-        found = disputes(current_annotations(database, rubric.version), rubric)
+        requested = _requested(database, rubric.version)
+        found = disputes(current_annotations(database, rubric.version), rubric, requested)
         decided = {said.item_id for said in current_adjudications(database, rubric.version)}
-    return [dispute for item_id, dispute in found.items() if item_id not in decided]
+    return [found[item_id] for item_id in found if item_id not in decided - requested]
+
+
+def request_adjudication(database: Database, item_id: str, rubric_version: str) -> None:
+    """Send an item to the adjudicator, anew if it was decided; once as long as it is undecided.
+
+    Raises InputError for an item that nobody has labelled under this rubric version.
+    """
+    with immediate(database):
+        labelled = database["current_events"].count_where(
+            "item_id = ? AND rubric_version = ? AND kind = 'label'", [item_id, rubric_version]
+        )
+        if not labelled:
+            raise InputError(
+                f"nobody has labelled item {item_id!r:.80} under rubric {rubric_version}, so there "
+                f"is no label to doubt; label it first: annotate --rubric {rubric_version}"
+            )
+        if item_id in _requested(database, rubric_version):
+            return
+        database.conn.execute(
+            """INSERT INTO adjudication_requests
+               (item_id, rubric_version, after_adjudication, requested_at)
+               SELECT :item, :version, max(adjudication_id), :now FROM adjudications
+               WHERE item_id = :item AND rubric_version = :version""",
+            {"item": item_id, "version": rubric_version, "now": now()},
+        )
+
+
+def _requested(database: Database, rubric_version: str) -> set[str]:
+    rows = database["open_adjudication_requests"].rows_where("rubric_version = ?", [rubric_version])
+    return {row["item_id"] for row in rows}
 
 
 def adjudicate(
@@ -96,10 +132,12 @@ def adjudicate(
     reason: str,
     adjudicator: str | None = None,
 ) -> Adjudication:
-    """Store a decision on an item that people label differently; it supersedes an earlier one.
+    """Store a decision on an item that people label differently, or that was sent here.
+
+    It supersedes an earlier one.
 
     Raises InputError for an item or a category that does not exist, naming the nearest, for an
-    item on which people do not differ, and for an empty or overlong reason.
+    item that there is nothing to decide of, and for an empty or overlong reason.
     """
     if category not in rubric.category_ids:
         raise InputError(
@@ -111,7 +149,10 @@ def adjudicate(
     _checked_item(database, item_id)
     record_rubric(database, rubric)
     with immediate(database):
-        if item_id not in disputes(current_annotations(database, rubric.version), rubric):
+        requested = _requested(database, rubric.version)
+        if item_id not in disputes(
+            current_annotations(database, rubric.version), rubric, requested
+        ):
             raise InputError(
                 f"item {item_id} has no two different labels under rubric {rubric.version}, so "
                 "there is nothing to decide; see what there is: annotate adjudicate "

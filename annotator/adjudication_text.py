@@ -13,12 +13,15 @@ def listing(disputes: Sequence[Dispute], version: str, option: str) -> str:
     `option` is the study's, as commands take it.
     """
     if not disputes:
-        return f"nothing to adjudicate under rubric {version}: nobody differs on an undecided item"
+        return (
+            f"nothing to adjudicate under rubric {version}: no undecided item is labelled "
+            "differently or in doubt"
+        )
     lines = [f"{dispute.item_id}  {_votes(dispute)}" for dispute in disputes]
     first = disputes[0].item_id
     return "\n".join(
         [
-            f"items that people label differently under rubric {version}, undecided: "
+            f"items to decide under rubric {version}, labelled differently or in doubt: "
             f"{len(disputes)}",
             *lines,
             f"next: annotate adjudicate --show {first} --rubric {version}{option}",

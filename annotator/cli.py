@@ -26,10 +26,8 @@ def annotate() -> None:
 def serve(study, version, annotator, port) -> None:
     """Serve the labelling page on this machine (the main act)."""
     from annotator.app import serve as serve_page
-    from rubrics import latest_version, load_rubric
 
-    rubric = load_rubric(version or latest_version())
-    serve_page(study.labels, rubric, annotator=annotator, port=port)
+    serve_page(study.labels, study.rubric(version), annotator=annotator, port=port)
 
 
 @annotate.command()
@@ -42,18 +40,17 @@ def serve(study, version, annotator, port) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 @study_option
 def adjudicate(study, item, category, reason, adjudicator, show, version, as_json) -> None:
-    """List the items that people label differently, or decide one: ITEM CATEGORY.
+    """List the items that people label differently or that are in doubt, or decide one.
 
     Labels are shown without names, and no judge's verdict is read. A later decision on an item
     supersedes an earlier one; none is ever deleted.
     """
     from annotator import adjudication, adjudication_text
     from annotator.labels import open_labels
-    from rubrics import latest_version, load_rubric
 
     if (item is None) != (category is None):
         raise click.UsageError("give both an ITEM and a CATEGORY, or neither to list the items")
-    rubric = load_rubric(version or latest_version())
+    rubric = study.rubric(version)
     with open_labels(study.labels) as labels_db:
         if show:
             text = adjudication_text.item_text(adjudication.item_to_adjudicate(labels_db, show))

@@ -4,6 +4,8 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from rubrics import Rubric, latest_version, load_rubric
+
 DEFAULT_FOLDER = Path("study")
 DEFAULT_SEED = 20260402  # of the sample, the work lists and the resamples
 
@@ -26,3 +28,16 @@ class Study:
     @property
     def labels(self) -> Path:
         return self.folder / "labels.db"
+
+    @property
+    def rubrics(self) -> Path:
+        """Where the rubrics are that this study wrote for itself."""
+        return self.folder / "rubrics"
+
+    def rubric(self, version: str | None = None) -> Rubric:
+        """A rubric of this study's own or a packaged one; by default the newest packaged.
+
+        A rubric of one's own has to be named: writing one must not move anybody to it. Raises
+        InputError for an unknown version and for a file that is no rubric.
+        """
+        return load_rubric(version or latest_version(), self.rubrics)

@@ -47,6 +47,19 @@ def judge() -> None:
 )
 @click.option("--prices", type=FILE, metavar="FILE", help="What tokens cost: a TOML file by model.")
 @click.option(
+    "--on",
+    "part",
+    type=click.Choice(["dev"]),
+    help="Judge only the labelled items of the dev half.  [default: all items]",
+)
+@click.option(
+    "--draw",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --on dev: only N of them, always the same ones.",
+)
+@click.option("--estimate", is_flag=True, help="Say what the run would take, and ask nothing.")
+@click.option(
     "--anchors",
     is_flag=True,
     help="First re-judge the export's anchor items; stop if the judge has drifted.",
@@ -58,6 +71,9 @@ def run(
     judge_config: Path | None,
     max_cost: float | None,
     prices: Path | None,
+    part: str | None,
+    draw: int | None,
+    estimate: bool,
     anchors: bool,
     as_json: bool,
     **options: Any,
@@ -67,17 +83,35 @@ def run(
     if max_cost is not None and prices is None:
         raise click.UsageError("--max-cost: what does a token cost? add --prices FILE")
 
-    from judge.instrument import Budget
+    if draw is not None and part is None:
+        raise click.UsageError("--draw: of which items? add --on dev")
+    if estimate and (judge_config is not None or anchors):
+        raise click.UsageError("--estimate is of one judge: drop --judge-config and --anchors")
+
+    from judge.instrument import Budget, choose_instrument
     from judge.judges_file import read_judges
     from judge.runs.anchor_check import Drifted
+    from judge.runs.estimate import estimate_run, estimate_text
     from judge.runs.run import run_judges
+    from judge.runs.scope import WHOLE_STUDY, dev_scope
     from judge.runs.summary_text import summary_text
+    from judge.store import open_study
 
     configs = read_judges(judge_config) if judge_config else (config,)
     budget = Budget(prices, max_cost)
+    scope = WHOLE_STUDY
+    if part:
+        with open_study(study) as database:
+            scope = dev_scope(study, database, draw)
+    if estimate:
+        found = estimate_run(study, choose_instrument(config, study, budget), scope, budget)
+        click.echo(json.dumps(found.as_dict(), indent=2) if as_json else estimate_text(found))
+        return 0
     summaries = []
     try:
-        for summary in run_judges(study, configs, budget=budget, anchors=anchors, say=_say):
+        for summary in run_judges(
+            study, configs, budget=budget, anchors=anchors, say=_say, scope=scope
+        ):
             summaries.append(summary.as_dict())
             if not as_json:
                 click.echo(summary_text(summary))

@@ -24,7 +24,7 @@ from judge.server.parameters import (
     wanted_parameters,
 )
 from judge.server.usage import read_price
-from rubrics import InputError, Rubric, latest_version, load_rubric
+from rubrics import InputError, Rubric
 
 
 class Labeller(Protocol):
@@ -124,11 +124,11 @@ def choose_instrument(
     if config.model is None:
         if config.prompt is not None:
             raise InputError(f"--prompt {config.prompt}: for which model? add --model NAME")
-        rubric = load_rubric(config.rubric or latest_version())
+        rubric = study.rubric(config.rubric)
         return Instrument(LexicalJudge(render_prompt(rubric), rubric))
     find_endpoint(config.base_url, config.key_variable)  # is asked for before the study is
     template = read_template(study, config.prompt) if config.prompt else PACKAGED
-    rubric = template.rubric(config.rubric)
+    rubric = template.rubric(study, config.rubric)
     prompt = render_prompt(rubric, template)
     parameters = wanted_parameters(
         max_tokens=config.max_tokens or DEFAULT_MAX_TOKENS,

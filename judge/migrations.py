@@ -217,3 +217,55 @@ def m003_designs_and_splits(db: Database) -> None:
     )
     for statement in statements:
         db.conn.execute(statement)
+
+
+@judge_migrations()
+def m004_workbench(db: Database) -> None:
+    """Why judge and people differ on an item, why the test half was opened, and the owner's runs.
+
+    Notes on causes are append-only, and each names the note that its writer had before them: of
+    two owners at work at once, the later one is told instead of overwriting. Drafts are what an
+    owner has typed and not saved. A run is a command that goes on without the page.
+    """
+    statements = (
+        "ALTER TABLE test_openings ADD COLUMN intent TEXT",
+        """CREATE TABLE cause_notes (
+            note_id INTEGER PRIMARY KEY AUTOINCREMENT,
+            item_id TEXT NOT NULL REFERENCES sample_items,
+            judge_id TEXT NOT NULL REFERENCES judges,
+            causes TEXT NOT NULL CHECK (json_valid(causes)),
+            memo TEXT NOT NULL,
+            owner TEXT NOT NULL,
+            after_note INTEGER REFERENCES cause_notes (note_id),
+            noted_at TEXT NOT NULL
+        ) STRICT""",
+        "CREATE INDEX cause_notes_by_item ON cause_notes (item_id, judge_id)",
+        "CREATE INDEX cause_notes_by_judge ON cause_notes (judge_id)",
+        """CREATE TRIGGER cause_notes_never_replaced BEFORE INSERT ON cause_notes
+           WHEN EXISTS (SELECT 1 FROM cause_notes WHERE note_id = NEW.note_id)
+           BEGIN SELECT RAISE (ABORT, 'notes on causes are append-only'); END""",
+        """CREATE TRIGGER cause_notes_never_change BEFORE UPDATE ON cause_notes
+           BEGIN SELECT RAISE (ABORT, 'notes on causes are append-only'); END""",
+        """CREATE TRIGGER cause_notes_never_vanish BEFORE DELETE ON cause_notes
+           BEGIN SELECT RAISE (ABORT, 'notes on causes are append-only'); END""",
+        """CREATE VIEW current_cause_notes AS
+           SELECT cause_notes.* FROM cause_notes JOIN (
+               SELECT max(note_id) AS note_id FROM cause_notes GROUP BY item_id, judge_id
+           ) USING (note_id)""",
+        """CREATE TABLE workbench_drafts (
+            owner TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            content TEXT NOT NULL CHECK (json_valid(content)),
+            saved_at TEXT NOT NULL,
+            PRIMARY KEY (owner, kind)
+        ) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE launches (
+            launch_id INTEGER PRIMARY KEY AUTOINCREMENT,
+            owner TEXT NOT NULL,
+            command TEXT NOT NULL CHECK (json_valid(command)),
+            choices TEXT NOT NULL CHECK (json_valid(choices)),
+            started_at TEXT NOT NULL
+        ) STRICT""",
+    )
+    for statement in statements:
+        db.conn.execute(statement)

@@ -4,6 +4,7 @@ import re
 import tomllib
 from dataclasses import asdict, dataclass
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from rubrics.errors import InputError
@@ -72,9 +73,16 @@ class Rubric:
         )
 
 
-def available_versions() -> tuple[str, ...]:
-    """Versions of the packaged rubrics, oldest first."""
-    names = [path.name for path in resources.files("rubrics").iterdir()]
+def available_versions(folder: Path | None = None) -> tuple[str, ...]:
+    """Versions of the packaged rubrics, oldest first, then those of a study's `folder`."""
+    ours = _versions([path.name for path in resources.files("rubrics").iterdir()])
+    if folder is None or not folder.is_dir():
+        return ours
+    theirs = _versions([path.name for path in folder.iterdir()])
+    return (*ours, *(version for version in theirs if version not in ours))
+
+
+def _versions(names: list[str]) -> tuple[str, ...]:
     stems = [name.removesuffix(".toml") for name in names if name.endswith(".toml")]
     return tuple(sorted(stems, key=lambda stem: (len(stem), stem)))
 
@@ -83,18 +91,25 @@ def latest_version() -> str:
     return available_versions()[-1]
 
 
-def load_rubric(version: str) -> Rubric:
-    """The packaged rubric of this version.
+def load_rubric(version: str, folder: Path | None = None) -> Rubric:
+    """The packaged rubric of this version, else the one that a study keeps in `folder`.
 
-    Raises InputError for an unknown version, naming the known ones.
+    Raises InputError for an unknown version, naming the known ones, and for a file that cannot
+    be read, is no rubric or says another version.
     """
-    known = available_versions()
+    known = available_versions(folder)
     if version not in known:
         raise InputError(f"unknown rubric {version!r}: the versions are {', '.join(known)}")
-    text = (resources.files("rubrics") / f"{version}.toml").read_text(encoding="utf-8")
-    rubric = parse_rubric(text, source=f"rubrics/{version}.toml")
+    packaged = version in available_versions()
+    where = resources.files("rubrics") if packaged else folder
+    source = f"rubrics/{version}.toml" if packaged else str(folder / f"{version}.toml")
+    try:
+        text = (where / f"{version}.toml").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{source} cannot be read: {error}") from None
+    rubric = parse_rubric(text, source=source)
     if rubric.version != version:
-        raise InputError(f"rubrics/{version}.toml says version {rubric.version!r}")
+        raise InputError(f"{source} says version {rubric.version!r}, expected {version!r}")
     return rubric
 
 

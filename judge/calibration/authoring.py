@@ -14,7 +14,6 @@ from judge.prompts.prompt import render_prompt
 from judge.prompts.prompt_template import PACKAGED_NAME, PromptTemplate, Shot
 from judge.prompts.template_store import TemplateStore
 from judge.store import open_pipeline
-from rubrics import latest_version, load_rubric
 
 Draft = Callable[[TemplateStore, tuple[Shot, ...] | None], PromptTemplate]
 
@@ -43,10 +42,10 @@ def starting_point(study: Study, name: str, base: str | None = None) -> PromptTe
         return store.template(base or PACKAGED_NAME)
 
 
-def editing_point(study: Study, name: str) -> PromptTemplate:
-    """The newest version of `name`, to be edited; raises InputError if it cannot be."""
+def editing_point(study: Study, reference: str) -> PromptTemplate:
+    """The version NAME@N, or the newest of NAME, to edit; raises InputError if there is none."""
     with open_pipeline(study.pipeline) as database:
-        return TemplateStore(database, study.option).editable(name)
+        return TemplateStore(database, study.option).editable(reference)
 
 
 def new_template(
@@ -71,18 +70,18 @@ def new_template(
     return _written(study, change, draft)
 
 
-def edit_template(study: Study, name: str, change: Change) -> PromptTemplate:
-    """Write what `name` becomes: its next version, or the newest in place while it is unused.
+def edit_template(study: Study, reference: str, change: Change) -> PromptTemplate:
+    """Write the next version of NAME, made from its newest or from the one that NAME@N names.
 
     Raises InputError as `new_template` does, and when nothing would change.
     """
 
     def draft(store: TemplateStore, shots: tuple[Shot, ...] | None) -> PromptTemplate:
-        newest = store.editable(name)
+        base = store.editable(reference)
         return store.successor(
-            name,
-            text=newest.text if change.text is None else change.text,
-            shots=newest.shots if shots is None else shots,
+            base,
+            text=base.text if change.text is None else change.text,
+            shots=base.shots if shots is None else shots,
             note=change.note,
         )
 
@@ -95,7 +94,7 @@ def _written(study: Study, change: Change, draft: Draft) -> PromptTemplate:
         shots = None if change.shots is None else _chosen(study, database, change)
         with immediate(database):  # of two edits at once, the later one sees the earlier's
             template = draft(store, shots)
-            prompt = render_prompt(template.rubric(change.rubric), template)
+            prompt = render_prompt(template.rubric(study, change.rubric), template)
             refuse_leak(database, prompt, study.option)
             store.put(template)
     return template
@@ -105,5 +104,5 @@ def _chosen(study: Study, pipeline_db: Database, change: Change) -> tuple[Shot, 
     if not change.shots:
         return ()
     with open_labels(study.labels) as labels_db:
-        rubric = load_rubric(change.rubric or latest_version())
+        rubric = study.rubric(change.rubric)
         return choose_shots(pipeline_db, labels_db, rubric, change.shots, study.option)

@@ -12,6 +12,7 @@ import click
 from annotator.reference_rule import ReferenceRule
 from generation.command import FiniteRange, Verb, study_option
 from generation.study import DEFAULT_SEED, Study
+from judge.calibration.causes.cli import cause
 from judge.calibration.comparison.cli import compare
 from judge.calibration.label_table.cli import agreement, table
 from judge.calibration.options import (
@@ -81,7 +82,7 @@ def kappa(
     reading: Reading | None,
     annotator: str | None,
     rule: ReferenceRule,
-    final: bool,
+    final: str | None,
     seed: int | None,
     disagreements: bool,
     as_json: bool,
@@ -94,6 +95,7 @@ def kappa(
     seed = DEFAULT_SEED if seed is None else seed
     with _opened(study) as stores:
         calibration = _calibrated(
+            study,
             stores,
             version,
             judge=judge,
@@ -135,10 +137,9 @@ def judges(study: Study, version: str | None, as_json: bool) -> None:
     from judge.calibration.cross_judge import compare_judges
     from judge.calibration.report.cross_judge_text import comparison
     from judge.store import open_pipeline
-    from rubrics import latest_version, load_rubric
 
     with open_pipeline(study.pipeline) as pipeline_db:
-        found = compare_judges(pipeline_db, load_rubric(version or latest_version()))
+        found = compare_judges(pipeline_db, study.rubric(version))
     if as_json:
         click.echo(json.dumps(found.as_dict(), indent=2, allow_nan=False))
     else:
@@ -153,12 +154,35 @@ def rubric() -> None:
 @rubric.command("diff")
 @click.argument("old")
 @click.argument("new")
-def rubric_diff(old: str, new: str) -> None:
+@study_option
+def rubric_diff(study: Study, old: str, new: str) -> None:
     """What changed from rubric version OLD to NEW, and why."""
-    from rubrics import load_rubric
     from rubrics.diff import diff_rubrics, render_diff
 
-    click.echo(render_diff(diff_rubrics(load_rubric(old), load_rubric(new))))
+    click.echo(render_diff(diff_rubrics(study.rubric(old), study.rubric(new))))
+
+
+@rubric.command("new")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@study_option
+def rubric_new(study: Study, file: Path) -> None:
+    """Give this study the rubric in FILE, under the version that it names; it never changes again.
+
+    Start from a packaged one: calibrate rubric show v3 > mine.toml
+    """
+    from judge.calibration.rubric_authoring import new_rubric, read_rubric_file
+
+    written = new_rubric(study, read_rubric_file(file))
+    click.echo(f"rubric {written.version} is {study.rubrics / written.version}.toml")
+    click.echo(f"next: judge --rubric {written.version}{study.option}")
+
+
+@rubric.command("show")
+@click.argument("version")
+@study_option
+def rubric_show(study: Study, version: str) -> None:
+    """Print a rubric's TOML, to write the next one from."""
+    click.echo(study.rubric(version).text, nl=False)
 
 
 @calibrate.command()
@@ -183,7 +207,7 @@ def export(
     runs: int | None,
     reading: Reading | None,
     rule: ReferenceRule,
-    final: bool,
+    final: str | None,
     output: Path,
 ) -> None:
     """Write the calibrated judge prompt to a folder, for the main run."""
@@ -192,7 +216,7 @@ def export(
 
     with _opened(study) as stores:
         calibration = _calibrated(
-            stores, version, judge=judge, reading=reading, runs=runs, rule=rule, final=final
+            study, stores, version, judge=judge, reading=reading, runs=runs, rule=rule, final=final
         )
         exported = export_calibration(stores[0], calibration, output)
     click.echo(exported.folder)
@@ -202,6 +226,7 @@ def export(
     click.echo(f"next: judge --prompt {shlex.quote(str(exported.folder))}{study.option}")
 
 
+calibrate.add_command(cause)
 calibrate.add_command(sample)
 calibrate.add_command(split)
 calibrate.add_command(agreement)
@@ -221,10 +246,9 @@ def _opened(study: Study) -> "Iterator[tuple[Database, Database]]":
 
 
 def _calibrated(
-    stores: "tuple[Database, Database]", version: str | None, **choices: Any
+    study: Study, stores: "tuple[Database, Database]", version: str | None, **choices: Any
 ) -> "Calibration":
     """The calibration that the options ask for."""
     from judge.calibration.study_calibration import calibrate_study
-    from rubrics import latest_version, load_rubric
 
-    return calibrate_study(*stores, load_rubric(version or latest_version()), **choices)
+    return calibrate_study(*stores, study.rubric(version), **choices)

@@ -59,6 +59,6 @@ def reference_option(command: Callable[..., Any]) -> Callable[..., Any]:
 def final_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--final",
-        is_flag=True,
-        help="Open the test half of the frozen split; every opening is counted.",
+        metavar="INTENT",
+        help="Open the test half of the frozen split, saying what for; both are kept.",
     )(command)

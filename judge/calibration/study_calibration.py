@@ -29,7 +29,7 @@ from judge.calibration.sampling.repeats import repeated_items, without_repeats
 from judge.calibration.sampling.sample import sampled_items, stored_sample
 from judge.calibration.sampling.weights import design_weights
 from judge.calibration.splits.frozen_split import FrozenSplit, frozen_split, part_of
-from judge.calibration.splits.opening import openings, record_opening
+from judge.calibration.splits.opening import checked_intent, openings, record_opening
 from judge.calibration.splits.restriction import Restriction, late_items, restricted
 from judge.calibration.splits.split import Split
 from judge.prompts.template_store import TemplateStore
@@ -56,7 +56,7 @@ def calibrate_study(
     reading: Reading | None = None,
     runs: int | None = None,
     rule: ReferenceRule = ReferenceRule.MAJORITY,
-    final: bool = False,
+    final: str | None = None,
 ) -> Calibration:
     """Calibrate a judge against the people's labels under `rubric`.
 
@@ -64,14 +64,15 @@ def calibrate_study(
     makes one person's labels the reference, `rule` says what several people's make; `runs` takes
     the judge's first runs alone (default: all of them); `reading` says what of several counts
     (default: the mean of runs). An item that the judge's prompt shows as an example is left out.
-    Once a split is frozen only the dev half counts; `final` opens the test half instead, which is
-    recorded.
+    Once a split is frozen only the dev half counts; `final`, a sentence of intent, opens the test
+    half instead, which is recorded with it.
 
     Raises InputError when there is nothing to compare, saying what to do first, when labels and
     judgments do not rest on the same rubric text, when the judge has fewer runs, for a reading
     that does not fit them, and for `final` as long as no split is frozen.
     """
     annotator = checked_name(annotator) if annotator is not None else None
+    final = None if final is None else checked_intent(final)
     # Two snapshots, so that people may label and a judge may run meanwhile and sums still add up.
     with labels_db.atomic(), pipeline_db.atomic():
         recorded = recorded_rubric(labels_db, rubric.version)
@@ -99,7 +100,7 @@ def calibrate_study(
         design = design_weights(pipeline_db)
         frozen = frozen_split(pipeline_db)
 
-    part = _part(frozen, final)
+    part = _part(frozen, final=final is not None)
     references = fold_references(annotations, rubric, rule, annotator, adjudications)
     by_annotator = labels_by_annotator(annotations, rubric)
     complete = complete_runs(by_run)
@@ -121,8 +122,8 @@ def calibrate_study(
         _refuse_unpaired(pairing, runs, complete)
 
     opening = None
-    if final and frozen is not None:
-        opening = record_opening(pipeline_db, frozen, chosen.judge_id, rubric.version)
+    if final is not None and frozen is not None:
+        opening = record_opening(pipeline_db, frozen, chosen.judge_id, rubric.version, final)
     restriction = Restriction(
         part,
         frozen.split_hash if frozen else None,
@@ -177,7 +178,7 @@ def calibrate_study(
     )
 
 
-def _part(frozen: FrozenSplit | None, final: bool) -> Split | None:
+def _part(frozen: FrozenSplit | None, *, final: bool) -> Split | None:
     """The half that counts; None as long as no split is frozen, when everything does."""
     if final and frozen is None:
         raise InputError(

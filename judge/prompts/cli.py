@@ -17,7 +17,7 @@ from judge.options import with_options
 def prompt() -> None:
     """Versions of the judge prompt: a template in Markdown, with labelled items as examples.
 
-    A version never changes once a judge has run with it; an edit then makes the next one.
+    A version never changes; an edit makes the next one.
 
     \b
       judge prompt new strict --note "asks for evidence" --file strict.md
@@ -78,24 +78,24 @@ def new(
 
 
 @prompt.command()
-@click.argument("name")
+@click.argument("reference", metavar="NAME[@N]")
 @change_options
 def edit(
     study: Study,
-    name: str,
+    reference: str,
     note: str,
     file: Path | None,
     shots: int | None,
     rubric: str | None,
 ) -> None:
-    """Change the newest version of NAME, in the next version once a judge has run with it."""
+    """Write the next version of NAME, from its newest one or from NAME@N."""
     from judge.calibration.authoring import Change, edit_template, editing_point
     from judge.prompts.template_editor import new_text
     from judge.prompts.template_text import written_text
 
-    start = editing_point(study, name)
+    start = editing_point(study, reference)
     with new_text(file, start) as text:
-        written = edit_template(study, name, Change(note, text, shots, rubric))
+        written = edit_template(study, reference, Change(note, text, shots, rubric))
     click.echo(written_text(written, study))
 
 
@@ -128,7 +128,7 @@ def show(study: Study, reference: str, rubric: str | None, source: bool) -> None
     from judge.prompts.template_text import next_text
 
     template = read_template(study, reference)
-    under = template.rubric(rubric)
+    under = template.rubric(study, rubric)
     text = template.text if source else render_prompt(under, template).text
     _print_text(text)
     what = "" if source else f" × rubric {under.version}"
@@ -146,10 +146,9 @@ def diff(study: Study, old: str, new: str, rubric: str | None) -> None:
     from judge.prompts.template_diff import diff_templates
     from judge.prompts.template_store import read_template
     from judge.prompts.template_text import next_text
-    from rubrics import load_rubric
 
     before, after = read_template(study, old), read_template(study, new)
-    found = diff_templates(before, after, load_rubric(rubric) if rubric else None)
+    found = diff_templates(before, after, study.rubric(rubric) if rubric else None)
     if found:
         _print_text(f"{found}\n")
     else:

@@ -7,7 +7,8 @@ from importlib import resources
 from typing import Any
 
 from generation.item import Item, is_storable, messages_from
-from rubrics import InputError, Rubric, canonical_json, fingerprint, latest_version, load_rubric
+from generation.study import Study
+from rubrics import InputError, Rubric, canonical_json, fingerprint
 
 PACKAGED_NAME = "followupeval"
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
@@ -65,12 +66,12 @@ class PromptTemplate:
         """The rubric version that the shots' labels were given under; None without shots."""
         return self.shots[0].rubric_version if self.shots else None
 
-    def rubric(self, version: str | None = None) -> Rubric:
-        """The rubric of this version, by default that of the shots' labels, else the latest.
+    def rubric(self, study: Study, version: str | None = None) -> Rubric:
+        """The study's rubric of this version; by default that of the shots' labels, or the latest.
 
         Raises InputError for an unknown version.
         """
-        return load_rubric(version or self.shots_rubric or latest_version())
+        return study.rubric(version or self.shots_rubric)
 
 
 PACKAGED = PromptTemplate(

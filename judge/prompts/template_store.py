@@ -1,4 +1,4 @@
-"""pipeline.db, the prompt templates: a version never changes once something rests on it."""
+"""pipeline.db, the prompt templates: a version, once written, never changes."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -101,19 +101,14 @@ class TemplateStore:
                 f"it: judge prompt edit {name} --note TEXT{self._option}"
             )
 
-    def editable(self, name: str) -> PromptTemplate:
-        """The newest version of `name`; raises InputError for the packaged one or NAME@N."""
-        if parse_reference(name)[1] is not None:
-            raise InputError(
-                f"{name} is one version, and the newest is what is edited: judge prompt edit "
-                f"{name.partition('@')[0]} --note TEXT{self._option}"
-            )
-        if name == PACKAGED_NAME:
+    def editable(self, reference: str) -> PromptTemplate:
+        """The template to start from; raises InputError for the packaged one, or an unknown."""
+        if parse_reference(reference)[0] == PACKAGED_NAME:
             raise InputError(
                 f"{PACKAGED_NAME} is the packaged template, which is never edited; make one of "
                 f"your own from it: judge prompt new NAME --note TEXT{self._option}"
             )
-        return self.template(name)
+        return self.template(reference)
 
     def first(
         self, name: str, *, text: str, shots: tuple[Shot, ...], note: str, parent: str
@@ -123,42 +118,40 @@ class TemplateStore:
         return PromptTemplate(name, 1, checked_text(text), shots, checked_note(note), parent)
 
     def successor(
-        self, name: str, *, text: str, shots: tuple[Shot, ...], note: str
+        self, base: PromptTemplate, *, text: str, shots: tuple[Shot, ...], note: str
     ) -> PromptTemplate:
-        """A draft of the edited template: the next version if the newest is used, else in place.
+        """A draft of the next version of a template, made from its version `base`.
 
-        Edited in place, a version keeps its parent and adds the note to its own, since both say
-        what changed from that parent. Raises InputError when nothing changes or the note is blank.
+        Raises InputError when nothing changes or the note is blank.
         """
-        newest, note = self.editable(name), checked_note(note)
-        if (text, shots) == (newest.text, newest.shots):
+        if (text, shots) == (base.text, base.shots):
             raise InputError(
-                f"{newest.label} would stay as it is: give another text, --file FILE.md, or other "
+                f"{base.label} would stay as it is: give another text, --file FILE.md, or other "
                 "examples, --shots N"
             )
-        if self._used(newest):
-            draft = replace(newest, version=newest.version + 1, note=note, parent=newest.label)
-        else:
-            draft = replace(newest, note=f"{newest.note}; {note}")
-        return replace(draft, text=checked_text(text), shots=shots)
+        newest = self.template(base.name)
+        return replace(
+            base,
+            version=newest.version + 1,
+            text=checked_text(text),
+            shots=shots,
+            note=checked_note(note),
+            parent=base.label,
+        )
 
     def put(self, draft: PromptTemplate) -> None:
-        """Write a draft; one for an unused version that is there takes its place."""
-        row = {
-            "name": draft.name,
-            "version": draft.version,
-            "text": draft.text,
-            "shots": shots_json(draft.shots),
-            "note": draft.note,
-            "parent": draft.parent,
-            "written_at": now(),
-        }
-        self._db["prompt_templates"].upsert(row, pk=("name", "version"))
-
-    def _used(self, template: PromptTemplate) -> bool:
-        """Whether a judge has run with it, or another template names it as what it came from."""
-        grew = self._db["prompt_templates"].count_where("parent = ?", [template.label])
-        return bool(grew or self._judges(template))
+        """Write a draft."""
+        self._db["prompt_templates"].insert(
+            {
+                "name": draft.name,
+                "version": draft.version,
+                "text": draft.text,
+                "shots": shots_json(draft.shots),
+                "note": draft.note,
+                "parent": draft.parent,
+                "written_at": now(),
+            }
+        )
 
     def _judges(self, template: PromptTemplate) -> int:
         """How many judges have read it.

@@ -13,6 +13,7 @@ from judge.judge import Judge
 from judge.prompts.prompt import JudgePrompt
 from judge.reply import Reply
 from judge.runs.ask import Ask
+from judge.runs.scope import WHOLE_STUDY, Scope
 from judge.server.parameters import Parameters
 from judge.store import JudgmentStore
 from rubrics import InputError, canonical_json
@@ -21,7 +22,7 @@ PAGE = 500  # items read at once: a read that lasts a whole run would keep the l
 
 
 class StudyLedger:
-    """The Ledger of a study, for `runs` runs of any judge with this prompt.
+    """The Ledger of a study, for `runs` runs of any judge with this prompt over a scope.
 
     `kept` counts the verdicts that were new; `progressed` is called after each with the judge
     that gave it. `say` gets what whoever runs this should know.
@@ -35,6 +36,7 @@ class StudyLedger:
         runs: int,
         progressed: Callable[[Judge], None],
         say: Callable[[str], None],
+        scope: Scope = WHOLE_STUDY,
     ) -> None:
         self._db = database
         self._path = path
@@ -42,6 +44,7 @@ class StudyLedger:
         self._runs = runs
         self._progressed = progressed
         self._say = say
+        self._only = scope.as_json
         self._store = JudgmentStore(database)
         self._recorded: set[str] = set()
         self._unsynced = False
@@ -86,7 +89,7 @@ class StudyLedger:
         for run in range(self._runs):
             after = ""
             while page := self._db.conn.execute(
-                _WAITING, {"after": after, "judge": judge_id, "run": run}
+                _WAITING, {"after": after, "judge": judge_id, "run": run, "only": self._only}
             ).fetchall():
                 for item_hash, *texts in page:
                     yield Ask(item_hash, run, item_from(*texts))
@@ -96,7 +99,9 @@ class StudyLedger:
         """How many asks `waiting` would give, counted without reading their texts."""
         judge_id = judge.judge_id
         return sum(
-            self._db.conn.execute(_WAITING_COUNT, {"judge": judge_id, "run": run}).fetchone()[0]
+            self._db.conn.execute(
+                _WAITING_COUNT, {"judge": judge_id, "run": run, "only": self._only}
+            ).fetchone()[0]
             for run in range(self._runs)
         )
 
@@ -145,7 +150,8 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 _UNASKED = """
-    NOT EXISTS (
+    (:only IS NULL OR turns.item_hash IN (SELECT value FROM json_each(:only)))
+    AND NOT EXISTS (
         SELECT 1 FROM judgments
         WHERE judge_id = :judge AND item_hash = turns.item_hash AND run_index = :run)
     AND NOT EXISTS (

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from sqlite_utils import Database
 
+from judge.runs.scope import WHOLE_STUDY, Scope
+
 
 @dataclass(frozen=True)
 class Outcomes:
@@ -18,14 +20,17 @@ class Outcomes:
         return self.labels.total() + self.invalid.total()
 
 
-def count_outcomes(database: Database, judge_id: str, runs: int) -> Outcomes:
-    """Verdicts of the judge's first `runs` runs over the items that the study holds."""
+def count_outcomes(
+    database: Database, judge_id: str, runs: int, scope: Scope = WHOLE_STUDY
+) -> Outcomes:
+    """Verdicts of the judge's first `runs` runs over the items of a scope that the study holds."""
     rows = database.conn.execute(
         """SELECT label, invalid_reason, count(*) FROM judgments
-           WHERE judge_id = ? AND run_index < ?
+           WHERE judge_id = :judge AND run_index < :runs
+           AND (:only IS NULL OR item_hash IN (SELECT value FROM json_each(:only)))
            AND EXISTS (SELECT 1 FROM turns WHERE turns.item_hash = judgments.item_hash)
            GROUP BY label, invalid_reason""",
-        [judge_id, runs],
+        {"judge": judge_id, "runs": runs, "only": scope.as_json},
     )
     return outcomes_of(rows)
 

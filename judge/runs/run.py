@@ -22,6 +22,7 @@ from judge.runs.anchor_check import check_anchors
 from judge.runs.ledger import StudyLedger
 from judge.runs.outcomes import count_outcomes
 from judge.runs.run_lock import run_lock
+from judge.runs.scope import WHOLE_STUDY, Scope
 from judge.store import JudgmentStore, open_study
 from rubrics import InputError, Rubric
 
@@ -32,7 +33,8 @@ Say = Callable[[str], None]
 class Summary:
     """What a judge says about a study's items. `labels` lists every category, zeros included.
 
-    `turns` are all that the study holds; equal ones are one item. Of `runs` runs each item has as
+    `scope` says which items, "" being all. `turns` are all that the study holds; equal ones are
+    one item. Of `runs` runs each item has as
     many verdicts; `judged_now`, `judged_before` and `waiting` count verdicts, and so do `labels`
     and `invalid`. `cost` is in dollars, None where no price is known.
     """
@@ -41,6 +43,7 @@ class Summary:
     model: str
     rubric_version: str
     prompt: str
+    scope: str
     runs: int
     turns: int
     items: int
@@ -63,6 +66,7 @@ def run_judges(
     budget: Budget,
     anchors: bool,
     say: Say,
+    scope: Scope = WHOLE_STUDY,
 ) -> Iterator[Summary]:
     """Run one judge after the other, all within one budget.
 
@@ -80,7 +84,7 @@ def run_judges(
         with _named(config):
             if anchors:
                 say(check_anchors(study, instrument))
-            summary = run_judge(study, instrument, say, spent_before=before)
+            summary = run_judge(study, instrument, say, scope, spent_before=before)
         yield summary
 
 
@@ -96,9 +100,14 @@ def _named(config: JudgeConfig) -> Iterator[None]:
 
 
 def run_judge(
-    study: Study, instrument: Instrument, say: Say, *, spent_before: float = 0.0
+    study: Study,
+    instrument: Instrument,
+    say: Say,
+    scope: Scope = WHOLE_STUDY,
+    *,
+    spent_before: float = 0.0,
 ) -> Summary:
-    """Judge what is not judged yet; a run that was stopped goes on where it stopped.
+    """Judge what of `scope` is not judged yet; a stopped run goes on where it stopped.
 
     Raises InputError for a study that is missing or has no turns, where the same judge is running
     already, and when the judge's server refuses or the store cannot be written; the verdicts kept
@@ -110,10 +119,10 @@ def run_judge(
         with (
             _stopped_in_order(),
             run_lock(study, labeller.judge.model, labeller.prompt.prompt_hash),
-            _progress(database, instrument) as progressed,
+            _progress(database, instrument, scope) as progressed,
         ):
             ledger = StudyLedger(
-                database, study.pipeline, labeller.prompt, instrument.runs, progressed, say
+                database, study.pipeline, labeller.prompt, instrument.runs, progressed, say, scope
             )
             try:
                 judge = labeller.label(ledger)
@@ -126,7 +135,7 @@ def run_judge(
                 if warning not in said:
                     say(f"warning: {warning}")
         cost = instrument.spending and instrument.spending.dollars - spent_before
-        return _summary(study, database, instrument, judge, ledger.kept, cost)
+        return _summary(study, database, instrument, judge, ledger.kept, cost, scope)
 
 
 @contextmanager
@@ -157,7 +166,9 @@ def preflight(study: Study, database: Database, instrument: Instrument, say: Say
 
 
 @contextmanager
-def _progress(database: Database, instrument: Instrument) -> Iterator[Callable[[Judge], None]]:
+def _progress(
+    database: Database, instrument: Instrument, scope: Scope
+) -> Iterator[Callable[[Judge], None]]:
     """A bar on stderr where somebody looks on, with the cost so far where a price is known."""
     columns = (
         TextColumn("judging"),
@@ -173,14 +184,14 @@ def _progress(database: Database, instrument: Instrument) -> Iterator[Callable[[
         if bar.disable:
             yield lambda judge: None
             return
-        total = TurnStore(database).item_count() * instrument.runs
+        total = scope.size(database) * instrument.runs
         task = bar.add_task("judging", total=total, cost="")
         known: set[str] = set()
 
         def progressed(judge: Judge) -> None:
             if judge.judge_id not in known:  # only now is it known which judge it is that goes on
                 known.add(judge.judge_id)
-                judged = count_outcomes(database, judge.judge_id, instrument.runs).judged
+                judged = count_outcomes(database, judge.judge_id, instrument.runs, scope).judged
                 bar.update(task, completed=judged - 1)
             spent = instrument.spending
             bar.update(task, advance=1, cost=f"${spent.dollars:.4f}" if spent else "")
@@ -203,15 +214,17 @@ def _summary(
     judge: Judge,
     kept: int,
     cost: float | None,
+    scope: Scope,
 ) -> Summary:
-    outcomes = count_outcomes(database, judge.judge_id, instrument.runs)
+    outcomes = count_outcomes(database, judge.judge_id, instrument.runs, scope)
     rubric = instrument.labeller.rubric
-    items = TurnStore(database).item_count()
+    items = scope.size(database)
     return Summary(
         judge_id=judge.judge_id,
         model=judge.model,
         rubric_version=rubric.version,
         prompt=instrument.labeller.prompt.template,
+        scope=scope.words,
         runs=instrument.runs,
         turns=TurnStore(database).count(),
         items=items,

@@ -27,6 +27,8 @@ def summary_text(summary: Summary) -> str:
 
 def _equal_turns(summary: Summary) -> list[str]:
     """Why there are fewer items than turns, where there are."""
+    if summary.scope:
+        return [f"  (of {summary.scope})"]
     if summary.turns == summary.items:
         return []
     items = "1 distinct item" if summary.items == 1 else f"{summary.items} distinct items"

@@ -17,6 +17,8 @@ from rubrics import load_rubric
 LABELS = load_rubric("v3").category_ids
 A = LABELS[0]
 
+INTENT = "the prompt is chosen, this is its test"
+
 
 def tables(output: str) -> list[str]:
     """The lines but for the next command, which stays in one piece to be copied."""
@@ -263,13 +265,14 @@ class TestFinal:
     def test_without_a_frozen_split_there_is_none(self, small_study):
         found = json.loads(run(small_study, "--json").stdout)
         assert (found["split"]["part"], found["n"]["paired"]) == ("all", 40)
-        assert "freeze it" in failed(run(small_study, "--final"))
+        assert "freeze it" in failed(run(small_study, "--final", INTENT))
 
     def test_dev_counts_until_test_is_opened_and_each_opening_is_counted(self, small_study):
         assert run(small_study, "split").exit_code == 0
         dev = json.loads(run(small_study, "--json").stdout)
-        test = json.loads(run(small_study, "--final", "--json").stdout)
+        test = json.loads(run(small_study, "--final", INTENT, "--json").stdout)
         assert (dev["split"]["part"], test["split"]["part"]) == ("dev", "test")
+        assert test["split"]["opening"]["intent"] == INTENT
         assert (dev["split"]["test_openings"], test["split"]["test_openings"]) == (0, 1)
         halves = [{pair["item_id"] for pair in found["pairs"]} for found in (dev, test)]
         assert not halves[0] & halves[1]
@@ -277,13 +280,13 @@ class TestFinal:
         assert min(map(len, halves)) >= 16
         for found, reason in ((dev, "test half"), (test, "dev half")):
             assert reason in found["exclusions"][0]["reason"]
-        again = run(small_study, "--final").stdout
+        again = run(small_study, "--final", INTENT).stdout
         assert "opened for the 2nd time, 2nd by this judge" in again
         assert "the test half was opened 2 times" in run(small_study).stdout
 
     def test_an_export_says_which_half_it_was_calibrated_on(self, small_study, tmp_path):
         run(small_study, "split")
-        result = run(small_study, "export", "--final", "--output", str(tmp_path / "out"))
+        result = run(small_study, "export", "--final", INTENT, "--output", str(tmp_path / "out"))
         assert result.exit_code == 0, result.output
         (folder,) = (tmp_path / "out").iterdir()
         calibration = json.loads((folder / "calibration.json").read_text())

@@ -169,7 +169,10 @@ def test_a_file_that_quotes_the_test_split_writes_nothing(builder, tmp_path, act
     options = ["--note", "y", "--file", str(file), *study]
     result = CliRunner().invoke(commands, [act, "strict", *options])
     assert isinstance(result.exception, InputError)
-    assert "judge prompt strict@1 × rubric v3 quotes the query of item" in str(result.exception)
+    version = 2 if act == "edit" else 1
+    assert f"judge prompt strict@{version} × rubric v3 quotes the query of item" in str(
+        result.exception
+    )
     assert list(builder.pipeline["prompt_templates"].rows) == before
 
 

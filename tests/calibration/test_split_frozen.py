@@ -31,6 +31,7 @@ from judge.prompts.prompt_template import PACKAGED, PromptTemplate, Shot
 from judge.prompts.template_store import TemplateStore
 from rubrics import InputError, fingerprint, load_rubric
 
+INTENT = "to test what is written here"
 queries = st.integers(0, 60).map(lambda i: fingerprint({"q": i}))
 
 
@@ -249,14 +250,24 @@ def test_openings_are_numbered_in_all_and_by_judge(labelled):
     split = frozen(labelled)
     one, other = (labelled.judge({}, model=model) for model in ("one", "other"))
     assert openings(labelled.pipeline) == ()
-    made = [record_opening(labelled.pipeline, split, judge, "v3") for judge in (one, other, one)]
+    made = [
+        record_opening(labelled.pipeline, split, judge, "v3", INTENT) for judge in (one, other, one)
+    ]
     assert [(o.number, o.of_this_judge, o.judge_id) for o in made] == [
         (1, 1, one),
         (2, 1, other),
         (3, 2, one),
     ]
     assert openings(labelled.pipeline) == tuple(made)
-    assert {o.split_hash for o in made} == {split.split_hash}
+    assert {(o.split_hash, o.intent) for o in made} == {(split.split_hash, INTENT)}
+
+
+@pytest.mark.parametrize("intent", ["", "two words", "x" * 600, "a b \x1b[31m"])
+def test_an_opening_without_a_sentence_of_intent_is_refused(labelled, intent):
+    judge = labelled.judge({})
+    with pytest.raises(InputError, match=r"says too little|cannot be printed"):
+        record_opening(labelled.pipeline, frozen(labelled), judge, "v3", intent)
+    assert openings(labelled.pipeline) == ()
 
 
 def test_the_command_freezes_and_shows(labelled):
@@ -272,7 +283,7 @@ def test_the_command_freezes_and_shows(labelled):
     assert "the test half was opened never" in text
     assert "reports printed before the split was frozen covered all items" in text
     assert run(labelled, "split").stdout == first.stdout
-    record_opening(labelled.pipeline, split, labelled.judge({}), "v3")
+    record_opening(labelled.pipeline, split, labelled.judge({}), "v3", INTENT)
     assert "opened once" in run(labelled, "split").stdout
 
 

@@ -343,7 +343,7 @@ def test_an_export_needs_nothing_of_the_packaged_prompt(
     """What is sent comes from the folder, even when the installed template has moved on."""
     folder = export()
     monkeypatch.setattr("judge.instrument.render_prompt", None)
-    monkeypatch.setattr("judge.instrument.load_rubric", None)
+    monkeypatch.setattr("generation.study.load_rubric", None)
     run_cli("--study", study.folder, "--prompt", folder, "--base-url", server.url)
     sent = server.requests[0]["messages"][0]["content"]
     assert (folder / "prompt.md").read_text().startswith(sent)

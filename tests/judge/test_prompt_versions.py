@@ -89,18 +89,17 @@ def test_a_new_template_takes_the_packaged_text_unless_it_has_its_own(run, study
     assert read_template(study, "third@1").parent == "own@1"
 
 
-def test_an_unused_version_is_edited_in_place_and_keeps_all_its_notes(run, study, file):
+def test_a_version_may_be_edited_from_any_and_each_edit_is_a_new_one(run, study, file):
     run("new", "strict", "--note", "first")
-    code, out, _ = run("edit", "strict", "--note", "shorter", "--file", file("Be brief."))
+    run("edit", "strict", "--note", "shorter", "--file", file("Be brief."))
+    code, out, _ = run("edit", "strict@1", "--note", "longer", "--file", file("Be verbose."))
     assert code == 0
-    assert "strict@1 written" in out
-    strict = read_template(study, "strict")
-    assert (strict.label, strict.note, strict.parent) == (
-        "strict@1",
-        "first; shorter",
-        "followupeval",
-    )
-    assert strict.text.startswith("Be brief.\n")
+    assert "strict@3 written" in out
+    assert read_template(study, "strict@1").text == PACKAGED.text
+    second, third = read_template(study, "strict@2"), read_template(study, "strict")
+    assert (second.note, second.parent) == ("shorter", "strict@1")
+    assert (third.label, third.note, third.parent) == ("strict@3", "longer", "strict@1")
+    assert third.text.startswith("Be verbose.\n")
 
 
 @pytest.mark.parametrize("version", ["v1", "v3"])
@@ -116,19 +115,13 @@ def test_a_version_that_a_judge_ran_with_stays_as_it_is(run, study, file, versio
     assert (newest.label, newest.note, newest.parent) == ("strict@2", "shorter", "strict@1")
 
 
-def test_a_version_that_reads_like_the_packaged_one_is_used_when_a_judge_ran(run, study, file):
+def test_a_version_that_reads_like_the_packaged_one_is_used_when_a_judge_ran(run, study):
     """The study holds their common prompt once, under the name that a judge first ran with."""
     run("new", "strict", "--note", "first")
     judge_with(study, "followupeval", LEXICAL)
     assert json.loads(run("list", "--json")[1])[1]["judges"] == 0  # the baseline reads no prompt
-    run("edit", "strict", "--note", "to be shorter", "--file", file("{# nothing yet #}"))
-    assert read_template(study, "strict").label == "strict@1"
     add_judge(study, "strict@1")
     assert [row["judges"] for row in json.loads(run("list", "--json")[1])] == [1, 1]
-    before = read_template(study, "strict@1")
-    run("edit", "strict", "--note", "shorter", "--file", file("Be brief."))
-    assert read_template(study, "strict").label == "strict@2"
-    assert read_template(study, "strict@1") == before
 
 
 def test_a_judge_of_a_rubric_that_a_template_cannot_be_rendered_under_is_none_of_its(run, study):
@@ -139,14 +132,6 @@ def test_a_judge_of_a_rubric_that_a_template_cannot_be_rendered_under_is_none_of
     run("new", "strict", "--note", "first")
     rows = json.loads(run("list", "--json")[1])
     assert [row["judges"] for row in rows] == [1, 0]
-
-
-def test_a_version_that_another_came_from_stays_as_it_is(run, study, file):
-    run("new", "strict", "--note", "first")
-    run("new", "mild", "--note", "milder", "--from", "strict")
-    run("edit", "strict", "--note", "shorter", "--file", file("Be brief."))
-    assert read_template(study, "strict").label == "strict@2"
-    assert read_template(study, "strict@1").text == PACKAGED.text
 
 
 @pytest.mark.parametrize(
@@ -167,7 +152,7 @@ def test_a_version_that_another_came_from_stays_as_it_is(run, study, file):
         (["new", "b", "--note", "x", "--rubric", "v9"], "unknown rubric 'v9'"),
         (["new", "b", "--note", "x", "--shots", "2"], "labels.db does not exist"),
         (["edit", "strict", "--note", "x"], "strict@1 would stay as it is: give another text"),
-        (["edit", "strict@1", "--note", "x"], "is one version, and the newest is what is edited"),
+        (["edit", "strict@2", "--note", "x"], "no version 2 of strict: it has 1"),
         (["edit", "followupeval", "--note", "x"], "never edited; make one of your own from it"),
         (["edit", "nobody", "--note", "x"], "followupeval, strict; write it: judge prompt new"),
         (["show", "nobody"], "no prompt template nobody"),
@@ -279,7 +264,7 @@ def test_at_a_terminal_the_text_opens_in_the_editor(run, study, monkeypatch):
     run("edit", "strict", "--note", "y")
     assert seen == [PACKAGED.text, f"Edited.\n{PACKAGED.text}"]
     assert read_template(study, "strict").text == f"Edited.\nEdited.\n{PACKAGED.text}"
-    assert read_template(study, "strict").parent == "followupeval"
+    assert read_template(study, "strict").parent == "strict@1"
 
 
 def test_a_refused_text_from_the_editor_is_kept(refused, monkeypatch):

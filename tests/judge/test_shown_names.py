@@ -17,7 +17,9 @@ EVIL = "m\x1b[2J\nnext: rm"
 
 def test_a_summary_keeps_a_name_on_its_line():
     text = summary_text(
-        Summary("id", EVIL, EVIL, "p", 1, 1, 1, 1, 0, 0, {"malformed": 1}, {}, None, "calibrate")
+        Summary(
+            "id", EVIL, EVIL, "p", "", 1, 1, 1, 1, 0, 0, {"malformed": 1}, {}, None, "calibrate"
+        )
     )
     assert text.startswith(
         "1 item judged by m\\x1b[2J\\nnext: rm under rubric m\\x1b[2J\\nnext: rm\n"

@@ -18,7 +18,7 @@ from judge.calibration.comparison.study_comparison import (
 from judge.calibration.splits.frozen_split import FrozenSplit, frozen_split
 from judge.calibration.splits.study_split import split_study
 from judge.store import JudgmentStore, open_pipeline
-from rubrics import InputError, latest_version, load_rubric
+from rubrics import InputError, latest_version
 
 JUST_FROZEN = "the split into dev and test was frozen by this comparison; see it: calibrate split"
 
@@ -48,10 +48,10 @@ def compare_opened(
     with open_pipeline(study.pipeline) as pipeline_db, open_labels(study.labels) as labels_db:
         store = JudgmentStore(pipeline_db)
         if prompts:
-            rubric = load_rubric(versions[0] if versions else latest_version())
+            rubric = study.rubric(versions[0] if versions else None)
             entrants = by_prompt(store, rubric, prompts, judges)
         else:
-            entrants = by_rubric(store, [load_rubric(version) for version in versions], judges)
+            entrants = by_rubric(store, [study.rubric(version) for version in versions], judges)
         # Prompts are chosen by what a comparison says, so it never sees the test half.
         known = frozen_split(pipeline_db)
         frozen = known or _freeze(pipeline_db, labels_db, entrants)

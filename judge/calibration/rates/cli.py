@@ -46,9 +46,8 @@ def rates(
     from judge.calibration.rates.study_rates import study_rates
     from judge.calibration.rates.terminal import report
     from judge.store import open_pipeline
-    from rubrics import latest_version, load_rubric
 
-    rubric = load_rubric(version or latest_version())
+    rubric = study.rubric(version)
     with open_pipeline(study.pipeline) as pipeline_db, open_labels(study.labels) as labels_db:
         found = study_rates(
             pipeline_db,

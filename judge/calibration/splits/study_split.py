@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from sqlite_utils import Database
 
 from annotator.annotation import current_annotations
-from annotator.labels import blind_items
+from annotator.labels import blind_items, recorded_rubric
 from annotator.reference import reference_labels
 from generation.item import Item
 from judge.calibration.sampling.repeats import repeated_items, without_repeats
@@ -14,7 +14,7 @@ from judge.calibration.splits.frozen_split import FrozenSplit, freeze_split, fro
 from judge.calibration.splits.opening import Opening, openings
 from judge.calibration.splits.shown import shown_queries
 from judge.calibration.splits.split import query_hash
-from rubrics import latest_version, load_rubric
+from rubrics import latest_version
 
 SEEN_BEFORE = (
     "reports printed before the split was frozen covered all items, so what was looked at in them "
@@ -93,7 +93,10 @@ def _labelled_items(
         blind_items(labels_db),
         current_annotations(labels_db, version),
     )
-    references = reference_labels(annotations, load_rubric(version))
+    rubric = recorded_rubric(labels_db, version)
+    if rubric is None:  # nobody has labelled under it
+        return {}, "", 0
+    references = reference_labels(annotations, rubric)
     sampled = sampled_items(pipeline_db)
     labelled = {
         item_id: (blind[item_id], label)

@@ -1,0 +1,76 @@
+"""Rubrics that a study writes for itself: read, checked and put beside its stores for good."""
+
+import os
+import re
+import tempfile
+from pathlib import Path
+
+from generation.database import readable_refusals
+from generation.study import Study
+from judge.calibration.leak import refuse_leak
+from judge.prompts.prompt import render_prompt
+from judge.store import open_pipeline
+from rubrics import InputError, Rubric, available_versions, parse_rubric
+
+_VERSION = re.compile(r"[a-z0-9][a-z0-9.-]{0,39}")
+
+
+def read_rubric_file(path: Path) -> str:
+    """The text of a rubric's file; raises InputError if it cannot be read or is not UTF-8."""
+    with readable_refusals(path):
+        content = path.read_bytes()
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8 and try again"
+        ) from None
+
+
+def new_rubric(study: Study, text: str) -> Rubric:
+    """Write a rubric of the study's own, under the version that its text names.
+
+    Raises InputError for a text that is no rubric, a version that is taken or cannot name a file,
+    one that no prompt can be made of, that quotes an item of the test split, or that cannot be
+    written. Then nothing is written.
+    """
+    rubric = checked_rubric(study, text)
+    with open_pipeline(study.pipeline) as pipeline_db:
+        refuse_leak(pipeline_db, render_prompt(rubric), study.option)
+    path = study.rubrics / f"{rubric.version}.toml"
+    with readable_refusals(path):
+        study.rubrics.mkdir(exist_ok=True)
+        _write_new(path, text)
+    return rubric
+
+
+def checked_rubric(study: Study, text: str) -> Rubric:
+    """The rubric in a text that may become one of the study's; raises InputError as above."""
+    rubric = parse_rubric(text, source="the rubric")
+    if not _VERSION.fullmatch(rubric.version):
+        raise InputError(
+            f"version {rubric.version!r:.60} cannot name a rubric; expected lower-case letters, "
+            'digits, . and -, such as version = "v4"'
+        )
+    known = available_versions(study.rubrics)
+    if rubric.version in known:
+        raise InputError(
+            f"rubric {rubric.version} is there already and never changes (there are "
+            f"{', '.join(known)}); give the new text a new version"
+        )
+    render_prompt(rubric)
+    return rubric
+
+
+def _write_new(path: Path, text: str) -> None:
+    """All of the file or nothing; one that somebody else wrote meanwhile stays."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".rubric-") as scratch:
+        scratch.write(text.encode())
+        scratch.flush()
+        os.fsync(scratch.fileno())
+        try:
+            os.link(scratch.name, path)
+        except FileExistsError:
+            raise InputError(
+                f"{path} was written meanwhile and never changes; give your text a new version"
+            ) from None
