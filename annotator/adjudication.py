@@ -107,7 +107,7 @@ def request_adjudication(database: Database, item_id: str, rubric_version: str) 
                 f"nobody has labelled item {item_id!r:.80} under rubric {rubric_version}, so there "
                 f"is no label to doubt; label it first: annotate --rubric {rubric_version}"
             )
-        if item_id in _requested(database, rubric_version):
+        if is_requested(database, item_id, rubric_version):
             return
         database.conn.execute(
             """INSERT INTO adjudication_requests
@@ -116,6 +116,11 @@ def request_adjudication(database: Database, item_id: str, rubric_version: str) 
                WHERE item_id = :item AND rubric_version = :version""",
             {"item": item_id, "version": rubric_version, "now": now()},
         )
+
+
+def is_requested(database: Database, item_id: str, rubric_version: str) -> bool:
+    """Whether the item was sent to the adjudicator and not decided since."""
+    return item_id in _requested(database, rubric_version)
 
 
 def _requested(database: Database, rubric_version: str) -> set[str]:
@@ -134,7 +139,7 @@ def adjudicate(
 ) -> Adjudication:
     """Store a decision on an item that people label differently, or that was sent here.
 
-    It supersedes an earlier one.
+    It supersedes an earlier one, which may always be superseded.
 
     Raises InputError for an item or a category that does not exist, naming the nearest, for an
     item that there is nothing to decide of, and for an empty or overlong reason.
@@ -149,10 +154,9 @@ def adjudicate(
     _checked_item(database, item_id)
     record_rubric(database, rubric)
     with immediate(database):
-        requested = _requested(database, rubric.version)
-        if item_id not in disputes(
-            current_annotations(database, rubric.version), rubric, requested
-        ):
+        known = _requested(database, rubric.version)
+        known |= {said.item_id for said in current_adjudications(database, rubric.version)}
+        if item_id not in disputes(current_annotations(database, rubric.version), rubric, known):
             raise InputError(
                 f"item {item_id} has no two different labels under rubric {rubric.version}, so "
                 "there is nothing to decide; see what there is: annotate adjudicate "

@@ -59,6 +59,17 @@ def current_annotation(
     return next(map(_annotation, rows), None)
 
 
+def annotations_of_item(database: Database, item_id: str, rubric_version: str) -> list[Annotation]:
+    """The latest event of every annotator on one item under a rubric version, by annotator."""
+    rows = database["events"].rows_where(
+        """event_id IN (SELECT max(event_id) FROM events
+           WHERE item_id = ? AND rubric_version = ? GROUP BY annotator)""",
+        [item_id, rubric_version],
+        order_by="annotator",
+    )
+    return [_annotation(row) for row in rows]
+
+
 def event_of(database: Database, nonce: str) -> Annotation | None:
     """The event that was saved from the display with this nonce."""
     return next(map(_annotation, database["events"].rows_where("nonce = ?", [nonce])), None)

@@ -140,6 +140,12 @@ def m003_adjudication_requests(db: Database) -> None:
         ) STRICT""",
         """CREATE INDEX adjudication_requests_by_item
            ON adjudication_requests (rubric_version, item_id)""",
+        # For all that people said of one item.
+        "CREATE INDEX events_of_item ON events (item_id, rubric_version, annotator)",
+        """CREATE TRIGGER adjudication_requests_never_replaced
+           BEFORE INSERT ON adjudication_requests
+           WHEN EXISTS (SELECT 1 FROM adjudication_requests WHERE request_id = NEW.request_id)
+           BEGIN SELECT RAISE (ABORT, 'requests to adjudicate are append-only'); END""",
         """CREATE TRIGGER adjudication_requests_never_change BEFORE UPDATE ON adjudication_requests
            BEGIN SELECT RAISE (ABORT, 'requests to adjudicate are append-only'); END""",
         """CREATE TRIGGER adjudication_requests_never_vanish BEFORE DELETE ON adjudication_requests

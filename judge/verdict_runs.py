@@ -47,6 +47,16 @@ def labels_by_run(
     return found
 
 
+def judgments_of_item(pipeline_db: Database, judge_id: str, item_hash: str) -> tuple[Judgment, ...]:
+    """What the judge said of one item, run by run."""
+    rows = pipeline_db.conn.execute(
+        """SELECT label, sigma, rationale, raw, invalid_reason FROM judgments
+           WHERE judge_id = ? AND item_hash = ? ORDER BY run_index""",
+        [judge_id, item_hash],
+    )
+    return tuple(Judgment(*row) for row in rows)
+
+
 def complete_items(by_run: Mapping[int, Mapping[str, Verdict]]) -> dict[str, tuple[Verdict, ...]]:
     """What each run said, in order of the runs, of the items that all runs have judged.
 

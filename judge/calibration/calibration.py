@@ -111,11 +111,11 @@ class Calibration:
         reasons = (verdict.invalid_reason for verdict in verdicts)
         return dict(sorted(Counter(reason for reason in reasons if reason).items()))
 
-    def as_dict(self, *, texts: bool = False) -> dict[str, object]:
+    def as_dict(self, *, texts: bool = False, pairs: bool = True) -> dict[str, object]:
         """For JSON: stable order of keys, no clock, undefined numbers None with their reason.
 
         The study's texts and the judge's words on them are left out unless `texts` asks for them,
-        so that a result can be passed on where the items must not be.
+        so that a result can be passed on where the items must not be; `pairs` leaves out these.
         """
         return {
             "rubric": {"version": self.rubric.version, "hash": self.rubric.hash},
@@ -157,7 +157,7 @@ class Calibration:
                 "intra": self.intra.as_dict(),
             },
             "more_labels": self.more_labels,
-            "pairs": [pair.as_dict(texts=texts) for pair in self.pairing.pairs],
+            "pairs": [pair.as_dict(texts=texts) for pair in self.pairing.pairs] if pairs else [],
             "seed": self.seed,
             "resamples": RESAMPLES,
             "level": LEVEL,

@@ -27,6 +27,7 @@ from judge.calibration.options import (
 from judge.calibration.rates.cli import rates
 from judge.calibration.sampling.cli import sample
 from judge.calibration.splits.cli import split
+from judge.calibration.suggest.cli import suggest
 from judge.reading import Reading
 
 if TYPE_CHECKING:  # they are slow to import, and --help needs none of them
@@ -148,7 +149,7 @@ def judges(study: Study, version: str | None, as_json: bool) -> None:
 
 @calibrate.group()
 def rubric() -> None:
-    """Look at the rubrics."""
+    """Look at the rubrics, or give the study one of its own."""
 
 
 @rubric.command("diff")
@@ -182,7 +183,28 @@ def rubric_new(study: Study, file: Path) -> None:
 @study_option
 def rubric_show(study: Study, version: str) -> None:
     """Print a rubric's TOML, to write the next one from."""
-    click.echo(study.rubric(version).text, nl=False)
+    from judge.prompts.cli import print_text
+
+    print_text(study.rubric(version).text)
+
+
+@calibrate.command()
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65_535),
+    default=7960,
+    show_default=True,
+    help="Port on this machine; the next free one is taken if it is not free.",
+)
+@study_option
+def serve(study: Study, port: int) -> None:
+    """Serve the workbench on this machine: why judge and people part, and a better prompt.
+
+    It shows verdicts beside people's labels, so it is no page for annotators.
+    """
+    from judge.calibration.workbench.app import serve as serve_workbench
+
+    serve_workbench(study, port=port)
 
 
 @calibrate.command()
@@ -227,6 +249,7 @@ def export(
 
 
 calibrate.add_command(cause)
+calibrate.add_command(suggest)
 calibrate.add_command(sample)
 calibrate.add_command(split)
 calibrate.add_command(agreement)

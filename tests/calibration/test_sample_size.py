@@ -5,7 +5,15 @@ import pytest
 from lone_items import alone, kappa_of_tables
 
 from judge.calibration.measures.agreement import table_agreement
-from judge.calibration.measures.sample_size import ENOUGH_TO_SCALE, PLANNED, labels_needed
+from judge.calibration.measures.sample_size import (
+    ENOUGH_TO_SCALE,
+    KAPPA,
+    MARGINS,
+    items_for_half_width,
+    labels_needed,
+)
+
+PLANNED = items_for_half_width(0.10, kappa=KAPPA, margins=MARGINS)
 
 
 def needed(table) -> int | None:

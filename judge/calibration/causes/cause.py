@@ -1,9 +1,11 @@
 """A note on why a judge and people differ on an item."""
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
+from annotator.verbatim import is_invisible
 from generation.item import is_storable
 from rubrics import InputError
 
@@ -42,9 +44,9 @@ def checked_causes(causes: Iterable[str]) -> tuple[str, ...]:
     >>> checked_causes(["Two questions ", "judge error", "judge error"])
     ('judge error', 'two questions')
     """
-    given = {" ".join(cause.split()).lower() for cause in causes}
+    given = {unicodedata.normalize("NFC", " ".join(c.split()).lower()) for c in causes}
     for cause in given:
-        if not _OWN.fullmatch(cause):
+        if not _OWN.fullmatch(cause) or any(map(is_invisible, cause)):
             raise InputError(
                 f"{cause!r:.60} cannot be the name of a cause; expected 2 to 40 letters, digits, "
                 f"blanks, . and -, or one of {', '.join(CAUSES)}"

@@ -44,6 +44,14 @@ def current_note(pipeline_db: Database, judge_id: str, item_id: str) -> CauseNot
     return next(map(_note, rows), None)
 
 
+def notes_of_item(pipeline_db: Database, item_id: str) -> list[CauseNote]:
+    """The latest note of an item under every judge, in order of noting."""
+    rows = pipeline_db["current_cause_notes"].rows_where(
+        "item_id = ?", [item_id], order_by="note_id"
+    )
+    return [_note(row) for row in rows]
+
+
 def own_causes(pipeline_db: Database) -> list[str]:
     """Every cause that was ever noted in this study, in order of name."""
     rows = pipeline_db.conn.execute(

@@ -34,12 +34,12 @@ class StudyCauses:
 
 
 def study_causes(pipeline_db: Database, calibration: Calibration) -> StudyCauses:
-    """The notes of the calibrated judge, tallied over the disagreements of this calibration."""
+    """The notes of the calibrated judge, tallied over the pairs of this calibration."""
     notes = current_notes(pipeline_db, calibration.judge_id)
     return StudyCauses(
         calibration.judge,
         calibration.rubric,
-        tally_causes(calibration.disagreements, notes),
+        tally_causes(calibration.pairing.pairs, notes),
         tuple(notes.values()),
     )
 
@@ -69,6 +69,6 @@ def note_item(
         item_id,
         causes=causes,
         memo=memo,
-        owner=owner or OWNER,
+        owner=OWNER if owner is None else owner,
         seen=before.note_id if before else None,
     )

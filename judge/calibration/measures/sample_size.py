@@ -18,10 +18,6 @@ TARGET_HALF_WIDTH = 0.10  # of the 95% interval of kappa
 KAPPA = 0.726
 MARGINS = (0.30, 0.20, 0.15, 0.12, 0.10, 0.08, 0.05)
 
-# Labels for ±0.10 at that kappa and those margins, by the standard error of Fleiss, Cohen and
-# Everitt (1969): n = (1.96 · 0.5109 / 0.10)².
-PLANNED = 101
-
 # Below this many conversations the observed error is itself too uncertain to scale.
 ENOUGH_TO_SCALE = 30
 
@@ -39,19 +35,20 @@ DESIGN_EFFECT = 1.5
 _NORMAL = NormalDist()
 
 
-def labels_needed(kappa: Kappa) -> int | None:
-    """How many more labels bring the 95% half-width of kappa down to ±0.10; 0 if it is there.
+def labels_needed(kappa: Kappa, target: float = TARGET_HALF_WIDTH) -> int | None:
+    """How many more labels bring the 95% half-width of kappa down to `target`; 0 if it is there.
 
     Widths shrink with √n, so the observed one is scaled, taking further items to share their
     conversations as the present ones do; with few conversations or no interval the planning value
     stands in. None when there are as many as planned and still too little to tell.
     """
     n, half_width = kappa.agreement.n, kappa.interval.half_width
-    if half_width is not None and half_width <= TARGET_HALF_WIDTH:
+    if half_width is not None and half_width <= target:
         return 0
     if half_width is not None and kappa.conversations >= ENOUGH_TO_SCALE:
-        return math.ceil(n * (half_width / TARGET_HALF_WIDTH) ** 2) - n
-    return PLANNED - n if n < PLANNED else None
+        return math.ceil(n * (half_width / target) ** 2) - n
+    planned = items_for_half_width(target, kappa=KAPPA, margins=MARGINS)
+    return planned - n if n < planned else None
 
 
 def items_for_half_width(half_width: float, *, kappa: float, margins: Sequence[float]) -> int:

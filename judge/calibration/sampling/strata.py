@@ -69,14 +69,15 @@ def strata(pipeline_db: Database, features: Sequence[Feature]) -> dict[str, str]
     Raises InputError when a judge's labels are asked for and there is none.
     """
     hashes = pipeline_db.conn.execute("SELECT DISTINCT item_hash FROM turns ORDER BY item_hash")
-    values = [(feature, _values(pipeline_db, feature)) for feature in features]
+    values = [(feature, features_of(pipeline_db, feature)) for feature in features]
     return {
         item_hash: ", ".join(f"{feature}={of.get(item_hash, UNJUDGED)}" for feature, of in values)
         for (item_hash,) in hashes.fetchall()
     }
 
 
-def _values(pipeline_db: Database, feature: Feature) -> Mapping[str, str]:
+def features_of(pipeline_db: Database, feature: Feature) -> Mapping[str, str]:
+    """The feature of every distinct item that has it, by the item's hash."""
     if feature in _OF_TURNS:
         return _of_turns(pipeline_db, _OF_TURNS[feature])
     if feature is Feature.LABEL:

@@ -1,0 +1,46 @@
+"""Serving the workbench: its page, its acts, and nothing of the annotators' process."""
+
+from pathlib import Path
+from threading import Thread
+
+from annotator.app import page_file as annotator_file
+from annotator.local_page import LocalPage, prepared_port, serve_page
+from generation.study import Study
+from judge.calibration.workbench.acts import EXPORTS
+from judge.calibration.workbench.bench import Bench
+from judge.calibration.workbench.desk import WorkbenchDesk
+from judge.calibration.workbench.html import page_file
+from judge.calibration.workbench.place import Place
+from judge.calibration.workbench.roster import contenders
+from judge.calibration.workbench.stores import opened
+
+TITLE = "Calibration workbench · followupeval"
+
+
+def serve(study: Study, *, port: int) -> None:
+    """Serve the workbench on this machine until interrupted.
+
+    Raises InputError when a store is missing or cannot be used, or no port is free.
+    """
+    bench = Bench(study, Path(EXPORTS))
+    with opened(study):  # what cannot be opened is told at once
+        pass
+    free = prepared_port(port, "calibrate serve")
+    desk = WorkbenchDesk(bench)
+    Thread(target=_warm, args=(bench,), daemon=True).start()
+    page = LocalPage(
+        title=TITLE,
+        html=page_file("page.html"),
+        style=annotator_file("base.css") + page_file("page.css"),
+        script=page_file("page.js"),
+        acts=(desk.show_view, desk.do_act),
+    )
+    serve_page(page, free, f"workbench of {study.folder}", desk.close)
+
+
+def _warm(bench: Bench) -> None:
+    """Have the results under way before the first view asks for them."""
+    with opened(bench.study) as stores:
+        bench.labels(stores)
+        for contender in contenders(bench.study, stores.pipeline):
+            bench.readout(stores, contender, Place())

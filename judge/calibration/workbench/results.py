@@ -1,0 +1,100 @@
+"""Results computed once, beside the page: a view shows what there is and says when it is older."""
+
+import traceback
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
+from dataclasses import dataclass
+from threading import Lock
+from typing import Generic, TypeVar
+
+from generation.database import storage_refusal
+from rubrics import InputError
+
+Value = TypeVar("Value")
+PATIENCE = 0.3  # seconds that a view waits for a result before it shows what there was before
+KEPT = 64  # results; the least recently asked for goes first
+
+
+@dataclass(frozen=True)
+class Result(Generic[Value]):
+    """What became of a computation: a value, or why there is none; neither as long as it runs.
+
+    `fresh` is False while a newer one is being computed.
+    """
+
+    value: Value | None = None
+    refusal: str | None = None
+    fresh: bool = False
+
+
+@dataclass
+class _Entry:
+    state: Hashable = None
+    result: Result = Result()
+    running: Future | None = None
+    running_for: Hashable = None
+
+
+class Results:
+    """Results by key, one computed at a time: two at once would only take longer each."""
+
+    def __init__(self) -> None:
+        self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
+        self._lock = Lock()
+        self._workers = ThreadPoolExecutor(max_workers=1, thread_name_prefix="results")
+
+    def get(
+        self,
+        key: Hashable,
+        state: Hashable,
+        compute: Callable[[], Value],
+        patience: float = PATIENCE,
+    ) -> Result[Value]:
+        """The result of `compute` for this state of the stores, or the last one there is."""
+        with self._lock:
+            entry = self._entries.setdefault(key, _Entry())
+            self._entries.move_to_end(key)
+            while len(self._entries) > KEPT:
+                self._entries.popitem(last=False)
+            if entry.result.fresh and entry.state == state:
+                return entry.result
+            if entry.running is None:
+                entry.running_for = state
+                entry.running = self._workers.submit(self._computed, compute)
+                entry.running.add_done_callback(lambda done: self._keep(entry, done))
+            running = entry.running
+        wait_for([running], timeout=patience)
+        with self._lock:
+            if entry.state == state:
+                return entry.result
+            return Result(entry.result.value, entry.result.refusal, fresh=False)
+
+    def close(self) -> None:
+        self._workers.shutdown(wait=False, cancel_futures=True)
+
+    def _keep(self, entry: _Entry, done: Future) -> None:
+        with self._lock:
+            entry.running = None
+            if not done.cancelled():
+                entry.state, entry.result = entry.running_for, done.result()
+
+    @staticmethod
+    def _computed(compute: Callable[[], Value]) -> Result[Value]:
+        try:
+            return Result(compute(), fresh=True)
+        except InputError as error:
+            return Result(refusal=str(error), fresh=True)
+        except Exception as error:  # a page that stays up and says so is of more use than none
+            refusal = storage_refusal(error) if _of_sqlite(error) else None
+            if refusal is None:
+                traceback.print_exc()
+                refusal = f"a defect of followupeval ({type(error).__name__}: {error}); see stderr"
+            return Result(refusal=refusal, fresh=True)
+
+
+def _of_sqlite(error: Exception) -> bool:
+    import sqlite3
+
+    return isinstance(error, sqlite3.DatabaseError)

@@ -1,0 +1,1 @@
+"""What each view of the workbench shows."""
