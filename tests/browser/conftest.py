@@ -1,8 +1,10 @@
 """A served study and a real Chromium; every page must stay free of errors and foreign requests."""
 
+import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,17 +55,26 @@ def new_page(browser):
 
 
 class Server:
-    """A running `annotate`; `url` is the address that it printed."""
+    """A running `annotate`, or another command that serves; `url` is the address it printed."""
 
-    def __init__(self, folder: Path, *options: str, port: int = 7890) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *options: str,
+        port: int = 7890,
+        command: Sequence[str | Path] = (ANNOTATE,),
+        **environment: str,
+    ) -> None:
         self.folder = folder
         self.process = subprocess.Popen(
-            [ANNOTATE, "--study", folder, "--port", str(port), *options],
+            [*command, "--study", folder, "--port", str(port), *options],
+            cwd=folder.parent,
+            env=os.environ | environment,
             stdout=subprocess.PIPE,
             text=True,
         )
         line = self.process.stdout.readline()  # comes once the page is served
-        assert "http://" in line, f"annotate did not start: {line!r}"
+        assert "http://" in line, f"{command} did not start: {line!r}"
         self.url = line.split(" at ")[1].split()[0]
 
     @property
@@ -87,6 +98,20 @@ def serve():
             yield server
         finally:
             server.kill()
+
+    yield start
+    for server in servers:
+        server.kill()
+
+
+@pytest.fixture(scope="module")
+def server_of_module():
+    """Start servers that stand for a whole file of tests; gives the address of each."""
+    servers = []
+
+    def start(folder: Path, **options) -> str:
+        servers.append(Server(folder, **options))
+        return servers[-1].url
 
     yield start
     for server in servers:

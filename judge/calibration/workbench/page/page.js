@@ -3,7 +3,7 @@
 // address, so that a reload, the back button and a restart come back to it.
 
 const find = (selector) => element.querySelector(selector);
-const main = find(".main");
+const main = find(".view");
 const owner = find("input[name=owner]");
 const OWNER = "followupeval-owner"; // the one thing kept in the browser: who sits before it
 
@@ -31,11 +31,12 @@ async function ask(act, data) {
   return { refused: true, lost: true, message: "The workbench does not answer. What is typed stays here; try again." };
 }
 
-// `calm` leaves the focus and what is typed where they are: only the parts that live are replaced.
-async function showView({ calm = false } = {}) {
+// `calm` leaves the focus where it is; only the parts that live are replaced, unless all is wanted.
+async function showView({ calm = false, whole = !calm } = {}) {
   const number = ++shown;
   clearTimeout(pollTimer);
   main.setAttribute("aria-busy", "true");
+  const asked = location.hash;
   const reply = await ask("show_view", named(place()));
   if (number !== shown) return;
   main.removeAttribute("aria-busy");
@@ -45,7 +46,7 @@ async function showView({ calm = false } = {}) {
     return;
   }
   const waited = main.querySelector("[data-waiting]") || !main.firstElementChild;
-  if (calm && !waited) replaceLive(reply.html);
+  if (!whole && !waited) replaceLive(reply.html);
   else replaceAll(reply.html, calm);
   document.title = `${reply.title} · followupeval`;
   const view = place().view || "overview";
@@ -54,7 +55,7 @@ async function showView({ calm = false } = {}) {
     else link.removeAttribute("aria-current");
   }
   if (reply.poll) pollTimer = setTimeout(() => showView({ calm: true }), reply.poll * 1000);
-  element.dataset.shown = String(number);
+  main.dataset.place = asked; // whose view this is, for whoever waits for it
 }
 
 function replaceAll(html, calm) {
@@ -115,7 +116,7 @@ async function perform(form, act = form.dataset.act) {
   if (reply.refused) return false;
   form.dataset.typed = typed;
   if (reply.goto !== null && reply.goto !== location.hash) location.hash = reply.goto;
-  else if (!reply.quiet) await showView({ calm: act !== "note_item" && act !== "start_from" });
+  else if (!reply.quiet) await showView({ calm: true, whole: true });
   return true;
 }
 
