@@ -92,19 +92,21 @@ def latest_version() -> str:
 
 
 def load_rubric(version: str, folder: Path | None = None) -> Rubric:
-    """The packaged rubric of this version, else the one that a study keeps in `folder`.
+    """The rubric of this version that a study keeps in `folder`, else the packaged one.
 
-    Raises InputError for an unknown version, naming the known ones, and for a file that cannot
-    be read, is no rubric or says another version.
+    A study's own is never named like a packaged one; should a later package bring one of its
+    name, the study goes on with its own. Raises InputError for an unknown version, naming the
+    known ones, and for a file that cannot be read, is no rubric or says another version.
     """
     known = available_versions(folder)
     if version not in known:
         raise InputError(f"unknown rubric {version!r}: the versions are {', '.join(known)}")
-    packaged = version in available_versions()
-    where = resources.files("rubrics") if packaged else folder
-    source = f"rubrics/{version}.toml" if packaged else str(folder / f"{version}.toml")
+    name = f"{version}.toml"
+    own = folder is not None and (folder / name).is_file()
+    where = folder if own else resources.files("rubrics")
+    source = str(folder / name) if own else f"rubrics/{name}"
     try:
-        text = (where / f"{version}.toml").read_text(encoding="utf-8")
+        text = (where / name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{source} cannot be read: {error}") from None
     rubric = parse_rubric(text, source=source)

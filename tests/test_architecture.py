@@ -25,6 +25,7 @@ ONE_IMPORTER = {
     "openai": "judge/server/client.py",
     "vllm": "generation/vllm_engine.py",
     "krippendorff": "judge/calibration/measures/alpha.py",
+    "gepa": "judge/calibration/suggest/gepa_optimizer.py",
 }
 HEAVY = {"gradio", "openai", "vllm", "sklearn", "pandas", "matplotlib", "scipy", "numpy"}
 

@@ -50,8 +50,8 @@ def refuse_leak(pipeline_db: Database, prompt: JudgePrompt, option: str = "") ->
     more = f" (and {counted(others, 'more item')})" if others else ""
     name = prompt.template.partition("@")[0]
     mend = (
-        f"write a template without it: judge prompt new NAME --note TEXT --file FILE.md{option}"
-        if name == PACKAGED_NAME
+        f"write the rubric without it, as a version of its own: calibrate rubric new FILE{option}"
+        if name == PACKAGED_NAME  # which quotes nobody
         else f"take it out: judge prompt edit {name} --note TEXT --file FILE.md{option}"
     )
     raise InputError(

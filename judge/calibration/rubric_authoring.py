@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from generation.database import readable_refusals
+from generation.item import is_storable
 from generation.study import Study
 from judge.calibration.leak import refuse_leak
 from judge.prompts.prompt import render_prompt
@@ -58,18 +59,23 @@ def checked_rubric(study: Study, text: str) -> Rubric:
             f"rubric {rubric.version} is there already and never changes (there are "
             f"{', '.join(known)}); give the new text a new version"
         )
-    render_prompt(rubric)
+    if not all(map(is_storable, (render_prompt(rubric).text, rubric.changed, rubric.why))):
+        raise InputError(
+            f"rubric {rubric.version} holds a NUL, which no store keeps; take \\u0000 out"
+        )
     return rubric
 
 
 def _write_new(path: Path, text: str) -> None:
     """All of the file or nothing; one that somebody else wrote meanwhile stays."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".rubric-") as scratch:
-        scratch.write(text.encode())
-        scratch.flush()
-        os.fsync(scratch.fileno())
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".rubric-") as scratch:
+        whole = Path(scratch, path.name)  # for whom the umask says, as the stores are
+        with whole.open("xb") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
         try:
-            os.link(scratch.name, path)
+            os.link(whole, path)
         except FileExistsError:
             raise InputError(
                 f"{path} was written meanwhile and never changes; give your text a new version"

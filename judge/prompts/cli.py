@@ -130,7 +130,7 @@ def show(study: Study, reference: str, rubric: str | None, source: bool) -> None
     template = read_template(study, reference)
     under = template.rubric(study, rubric)
     text = template.text if source else render_prompt(under, template).text
-    _print_text(text)
+    print_text(text)
     what = "" if source else f" × rubric {under.version}"
     click.echo(f"{template.label}{what}: {len(text):,} characters", err=True)
     click.echo(next_text(template, study), err=True)
@@ -150,13 +150,13 @@ def diff(study: Study, old: str, new: str, rubric: str | None) -> None:
     before, after = read_template(study, old), read_template(study, new)
     found = diff_templates(before, after, study.rubric(rubric) if rubric else None)
     if found:
-        _print_text(f"{found}\n")
+        print_text(f"{found}\n")
     else:
         click.echo(f"{before.label} and {after.label} do not differ", err=True)
     click.echo(next_text(after, study), err=True)
 
 
-def _print_text(text: str) -> None:
+def print_text(text: str) -> None:
     """Exactly as it is to a file or pipe; on a terminal, nothing in it can act."""
     if sys.stdout.isatty():
         from judge.plain_text import visible

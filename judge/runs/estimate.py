@@ -3,13 +3,16 @@
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from generation.command import one_line
 from generation.study import Study
 from judge.chat_judge import ChatJudge
 from judge.instrument import Budget, Instrument
+from judge.plural import counted
 from judge.runs.ledger import StudyLedger
+from judge.runs.run import preflight
 from judge.runs.scope import Scope
 from judge.server.usage import Usage, estimated_usage, read_price
-from judge.store import JudgmentStore, open_study
+from judge.store import open_study
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ def estimate_run(study: Study, instrument: Instrument, scope: Scope, budget: Bud
     usage = Usage(0, 0)
     verdicts = 0
     with open_study(study) as database:
-        JudgmentStore(database).refuse_drift(labeller.prompt)
+        preflight(study, database, instrument, lambda _line: None)
         ledger = StudyLedger(
             database,
             study.pipeline,
@@ -84,8 +87,8 @@ def estimate_text(found: RunEstimate) -> str:
     """The estimate in two lines."""
     cost = "" if found.cost is None else f", at most ${found.cost:.4f}"
     return (
-        f"{found.verdicts:,} verdicts to be had of {found.model} with {found.prompt} × rubric "
-        f"{found.rubric_version} over {found.scope}\n"
+        f"{counted(found.verdicts, 'verdict')} to be had of {one_line(found.model)} with "
+        f"{one_line(found.prompt)} × rubric {one_line(found.rubric_version)} over {found.scope}\n"
         f"about {found.prompt_tokens:,} tokens of prompts, at most {found.completion_tokens:,} of "
         f"answers{cost}"
     )

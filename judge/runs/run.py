@@ -24,7 +24,7 @@ from judge.runs.outcomes import count_outcomes
 from judge.runs.run_lock import run_lock
 from judge.runs.scope import WHOLE_STUDY, Scope
 from judge.store import JudgmentStore, open_study
-from rubrics import InputError, Rubric
+from rubrics import InputError, Rubric, available_versions, load_rubric
 
 Say = Callable[[str], None]
 
@@ -161,7 +161,13 @@ def preflight(study: Study, database: Database, instrument: Instrument, say: Say
     for warning in instrument.warnings(instrument.labeller.judge):
         say(f"warning: {warning}")
     JudgmentStore(database).refuse_drift(prompt)
-    if prompt.template != PACKAGED_NAME and instrument.export is None:
+    version = prompt.rubric_version
+    packaged = (
+        prompt.template == PACKAGED_NAME
+        and version in available_versions()
+        and prompt.rubric_hash == load_rubric(version).hash
+    )
+    if not packaged and instrument.export is None:
         refuse_leak(database, prompt, study.option)
 
 

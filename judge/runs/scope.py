@@ -66,7 +66,7 @@ def dev_scope(study: Study, pipeline_db: Database, draw: int | None = None) -> S
         key=lambda item_hash: fingerprint({"draw": item_hash}),
     )
     if not hashes:
-        raise InputError("no item of the dev half is labelled; label some: annotate")
+        raise InputError(f"no item of the dev half is labelled; label some: annotate{study.option}")
     words = f"the {counted(len(hashes), 'labelled item')} of the dev half"
     if draw is None or draw >= len(hashes):
         return Scope(frozenset(hashes), words)

@@ -9,8 +9,8 @@ from generation.study import Study
 from judge.calibration.workbench.acts import EXPORTS
 from judge.calibration.workbench.bench import Bench
 from judge.calibration.workbench.desk import WorkbenchDesk
-from judge.calibration.workbench.html import page_file
 from judge.calibration.workbench.place import Place
+from judge.calibration.workbench.rendered_view import page_file
 from judge.calibration.workbench.roster import contenders
 from judge.calibration.workbench.stores import opened
 

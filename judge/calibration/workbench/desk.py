@@ -7,8 +7,8 @@ from typing import Any
 from generation.database import storage_refusal
 from judge.calibration.workbench.acts import ACTS
 from judge.calibration.workbench.bench import Bench
-from judge.calibration.workbench.html import render_view
 from judge.calibration.workbench.place import Place, place_from
+from judge.calibration.workbench.rendered_view import render_view
 from judge.calibration.workbench.stores import Stores, opened
 from judge.calibration.workbench.view import View
 from judge.calibration.workbench.views.compare import compare

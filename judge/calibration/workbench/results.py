@@ -65,10 +65,11 @@ class Results:
                 entry.running = self._workers.submit(self._computed, compute)
                 entry.running.add_done_callback(lambda done: self._keep(entry, done))
             running = entry.running
-        wait_for([running], timeout=patience)
+            running_for = entry.running_for
+        done, _ = wait_for([running], timeout=patience)
+        if done and running_for == state:
+            return running.result()
         with self._lock:
-            if entry.state == state:
-                return entry.result
             return Result(entry.result.value, entry.result.refusal, fresh=False)
 
     def close(self) -> None:
@@ -77,8 +78,11 @@ class Results:
     def _keep(self, entry: _Entry, done: Future) -> None:
         with self._lock:
             entry.running = None
-            if not done.cancelled():
-                entry.state, entry.result = entry.running_for, done.result()
+            if done.cancelled():
+                return
+            entry.result = done.result()
+            # A refusal may pass, as that of a store which was locked: it is asked for anew.
+            entry.state = None if entry.result.refusal else entry.running_for
 
     @staticmethod
     def _computed(compute: Callable[[], Value]) -> Result[Value]:

@@ -46,7 +46,8 @@ async function showView({ calm = false, whole = !calm } = {}) {
     return;
   }
   const waited = main.querySelector("[data-waiting]") || !main.firstElementChild;
-  if (!whole && !waited) replaceLive(reply.html);
+  const typing = [...main.querySelectorAll("form")].some(isChanged);
+  if (!whole && (!waited || typing)) replaceLive(reply.html);
   else replaceAll(reply.html, calm);
   document.title = `${reply.title} · followupeval`;
   const view = place().view || "overview";
