@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / ".readme"
@@ -20,6 +20,7 @@ REPORT_SIZES = {"": (1280, 1560), "-phone": (390, 844)}
 
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 from labelling_page import label, shown_turn, status  # noqa: E402
+from workbench_page import settled  # noqa: E402
 
 
 def key_by_rule(question: str, turn: str) -> str:
@@ -78,7 +79,29 @@ def main() -> None:
                 )
                 page.goto((folder / "report.html").as_uri())
                 photograph(page, f"report-{scheme}{suffix}")
+        photograph_workbench(folder, browser)
         browser.close()
+
+
+def photograph_workbench(folder: Path, browser: Browser) -> None:
+    """The matrix, and a disagreement with a cause chosen."""
+    server = subprocess.Popen(
+        [BIN / "calibrate", "serve"], cwd=folder, stdout=subprocess.PIPE, text=True
+    )
+    url = server.stdout.readline().split(" at ")[1].split()[0]
+    for scheme in ("light", "dark"):
+        for suffix, (width, height) in SIZES.items():
+            page = browser.new_page(
+                viewport={"width": width, "height": height}, color_scheme=scheme
+            )
+            for name, view in (("workbench", "matrix"), ("workbench-item", "items")):
+                page.goto(f"{url}/#view={view}")
+                page.reload()
+                settled(page)
+                if view == "items":
+                    page.keyboard.press("2")
+                photograph(page, f"{name}-{scheme}{suffix}")
+    server.kill()
 
 
 if __name__ == "__main__":

@@ -7,10 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 from scripted_labels import label_by_script, labels_by_turn
 from stub_http import Answer
 from stub_server import StubServer, any_verdict, completion, turn_of, verdict
+from workbench_page import choose, go, settled
 
 from generation.study import Study
 from judge.calibration.causes.cause_store import current_notes
@@ -65,32 +66,6 @@ def judged(tmp_path_factory):
 def bench_url(judged, server_of_module):
     folder, stub = judged
     return server_of_module(folder / "study", command=SERVE, port=7970, OPENAI_BASE_URL=stub.url)
-
-
-def go(page: Page, where: str) -> None:
-    """Follow a link of the top bar, and wait until all that it shows is computed."""
-    page.get_by_role("navigation", name="Views").get_by_role("link", name=where).click()
-    settled(page)
-
-
-SETTLED = """() => {
-    const view = document.querySelector(".bench .view");
-    const waiting = view?.hasAttribute("aria-busy") || view?.querySelector("[data-waiting]");
-    return view?.dataset.place === location.hash && !waiting;
-}"""
-
-
-def settled(page: Page) -> None:
-    """Wait until the view of this address is there, with all that it shows computed."""
-    page.wait_for_function(SETTLED)
-
-
-def choose(page: Page, name: str, *words: str) -> None:
-    """Choose the option with all these words, and wait for what it shows."""
-    field = page.locator(f".view select[name={name}]").first
-    options = field.locator("option").all_inner_texts()
-    field.select_option(label=next(o for o in options if all(word in o for word in words)))
-    settled(page)
 
 
 def calibrated(folder: Path, *options: str) -> dict:
