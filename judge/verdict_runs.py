@@ -37,11 +37,14 @@ def judgments_by_run(
 
 
 def labels_by_run(
-    pipeline_db: Database, judge_id: str, first: int | None = None
+    pipeline_db: Database,
+    judge_id: str,
+    first: int | None = None,
+    only: Set[str] | None = None,
 ) -> dict[int, dict[str, str | None]]:
     """As `judgments_by_run`, only the labels: None is an unreadable verdict."""
     found = _runs(pipeline_db, judge_id, first)
-    for run, item_hash, label in _rows(pipeline_db, judge_id, "label", found):
+    for run, item_hash, label in _rows(pipeline_db, judge_id, "label", found, only):
         # Interned, a main run of a million turns costs one hash per item whatever the runs.
         found[run][sys.intern(item_hash)] = label if label is None else sys.intern(label)
     return found

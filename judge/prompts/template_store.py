@@ -1,6 +1,7 @@
 """pipeline.db, the prompt templates: a version, once written, never changes."""
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from sqlite_utils import Database
@@ -185,6 +186,7 @@ def read_template(study: Study, reference: str) -> PromptTemplate:
         return TemplateStore(database, study.option).template(reference)
 
 
+@lru_cache(maxsize=256)  # a prompt takes 20 ms to render, and a page asks for all of them each time
 def _prompt_hash(rubric_text: str, template: PromptTemplate) -> str | None:
     """Hash of the prompt that this rubric makes of a template; None where it can make none."""
     try:

@@ -13,10 +13,12 @@ from stub_http import Answer
 from stub_server import StubServer, any_verdict, completion, turn_of, verdict
 from workbench_page import choose, go, settled
 
+from annotator.labels import open_labels
 from generation.study import Study
-from judge.calibration.causes.cause_store import current_notes
+from judge.calibration.causes.cause_store import current_notes, note_cause
 from judge.calibration.splits.opening import openings
-from judge.store import open_pipeline
+from judge.prompts.prompt_template import PACKAGED
+from judge.store import JudgmentStore, open_pipeline
 from rubrics import load_rubric
 
 pytestmark = pytest.mark.browser
@@ -51,6 +53,9 @@ def judged(tmp_path_factory):
 
     def behave(request):
         body = request.body
+        if not turn_of(body):  # asked to revise a prompt
+            revised = PACKAGED.text.replace("# Categories", f"{RULE}\n\n# Categories", 1)
+            return Answer(body=completion(f"<template>\n{revised}</template>"))
         label = known.get(turn_of(body))
         if label is None or RULE not in body["messages"][0]["content"]:
             return any_verdict(request)
@@ -225,3 +230,30 @@ def test_the_overview_shows_the_numbers_of_the_command(judged, bench_url, new_pa
             assert f"{sigma[name]['value']:.3f}" in row
         assert f"{result['human']['ceiling']['labels']['people']['value']:.3f}" in row
         assert str(result["n"]["paired"]) in row.split()
+
+
+def test_a_suggestion_opens_in_the_editor_as_a_draft(judged, bench_url, new_page):
+    folder, _ = judged
+    study = Study(folder / "study")
+    found = calibrated(folder, "--rubric", "v3", "--judge", "stub")
+    judge_id = found["judge"]["judge_id"]
+    differing = [p["item_id"] for p in found["pairs"] if p["judge"] != p["reference"]]
+    with open_pipeline(study.pipeline) as pipeline_db, open_labels(study.labels) as labels_db:
+        judge = JudgmentStore(pipeline_db).judge(judge_id)
+        noted = current_notes(pipeline_db, judge_id)
+        for item_id in differing:
+            if item_id not in noted:
+                stores = (pipeline_db, labels_db, judge_id, judge)
+                note_cause(*stores, item_id, causes=["judge error"])
+    page = new_page(bench_url)
+    go(page, "Suggest")
+    choose(page, "judge", "v3", "stub")
+    page.locator("input[name=calls]").fill("60")
+    page.get_by_role("button", name="Suggest").click()
+    expect(page.locator(".launch .state").first).to_have_text("done", timeout=60_000)
+    page.get_by_role("button", name="Open it in the editor").click()
+    expect(page.locator(".diff .added", has_text=RULE)).to_be_visible()
+    assert RULE in page.locator("textarea[name=text]").input_value()
+    assert page.locator("input[name=note]").input_value().startswith("GEPA from ")
+    with open_pipeline(study.pipeline) as database:
+        assert database["prompt_templates"].count == 0  # nothing is adopted by itself

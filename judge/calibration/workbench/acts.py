@@ -1,7 +1,7 @@
 """What an owner does on the page: each act is what a command does, and answers with a message."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from annotator.reference_rule import ReferenceRule
@@ -14,16 +14,17 @@ from judge.calibration.splits.study_split import split_study
 from judge.calibration.study_calibration import calibrate_study
 from judge.calibration.workbench.bench import Bench
 from judge.calibration.workbench.drafts import DRAFT_LIMIT, drop_draft, keep_draft, kept_draft
-from judge.calibration.workbench.field import text, texts
+from judge.calibration.workbench.field import number, text, texts
 from judge.calibration.workbench.launch import find, start, stop
 from judge.calibration.workbench.place import Place
 from judge.calibration.workbench.preview import PROMPT, RUBRIC, Typed
-from judge.calibration.workbench.roster import Contender, contenders, named
+from judge.calibration.workbench.roster import Contender, named
 from judge.calibration.workbench.run_form import dev_run, run_form
 from judge.calibration.workbench.stores import Stores
 from judge.calibration.workbench.suggest_form import suggest_command, suggest_form
 from judge.calibration.workbench.views.editor import fresh
 from judge.calibration.workbench.views.final import FINAL_DRAFT
+from judge.calibration.workbench.views.items import NOTE_DRAFT, TypedNote
 from judge.calibration.workbench.views.runs import RUN_DRAFT
 from judge.calibration.workbench.views.suggest import SUGGEST_DRAFT, shown_suggestion
 from judge.instrument import Budget, choose_instrument
@@ -33,15 +34,20 @@ from judge.runs.scope import dev_scope
 from rubrics import InputError
 
 EXPORTS = "exports"  # beside where the page was started, as the command has it
+_LAST_ID = 2**63 - 1  # that SQLite can give to a row
 
 
 @dataclass(frozen=True)
 class Done:
-    """`goto` is where to go now, None for staying; the view is shown anew unless `quiet`."""
+    """`goto` is where to go now, None for staying; the view is shown anew unless `quiet`.
+
+    `fields` are those of the form that the act has changed.
+    """
 
     message: str
     goto: Place | None = None
     quiet: bool = False
+    fields: Mapping[str, str] = field(default_factory=dict)
 
 
 Act = Callable[[Bench, Stores, Place, Mapping[str, Any]], Done]
@@ -56,6 +62,8 @@ def keep_form(bench: Bench, stores: Stores, place: Place, fields: Mapping[str, A
         content = run_form(fields).as_dict()
     elif kind == SUGGEST_DRAFT:
         content = suggest_form(fields).as_dict()
+    elif kind == NOTE_DRAFT:
+        content = asdict(_typed_note(fields))
     elif kind == FINAL_DRAFT:
         content = {"intent": text(fields, "intent", limit=2_000)}
     else:
@@ -66,26 +74,29 @@ def keep_form(bench: Bench, stores: Stores, place: Place, fields: Mapping[str, A
 
 def note_item(bench: Bench, stores: Stores, place: Place, fields: Mapping[str, Any]) -> Done:
     """Store the causes and the memo of the item that was on screen."""
-    judge = _judge(bench, stores, text(fields, "judge", limit=80))
-    seen = text(fields, "seen", limit=20)
-    own = text(fields, "own", limit=400)
+    typed = _typed_note(fields)
+    judge = _judge(bench, stores, typed.judge)
     note = note_cause(
         stores.pipeline,
         stores.labels,
         judge.judge_id,
-        judge.judge.judge,
-        text(fields, "item", limit=80),
-        causes=[*texts(fields, "causes"), *filter(str.strip, own.split(","))],
-        memo=text(fields, "memo", limit=MEMO_LIMIT + 1),
+        judge.judge,
+        typed.item,
+        causes=[*typed.causes, *filter(str.strip, typed.own.split(","))],
+        memo=typed.memo,
         owner=place.owner,
-        seen=int(seen) if seen.isdigit() else None,
+        seen=_stored_id(fields, "seen"),
     )
-    return Done(f"Noted: {', '.join(note.causes) or 'no cause'} (note {note.note_id}).")
+    drop_draft(stores.pipeline, place.owner, NOTE_DRAFT)
+    return Done(
+        f"Noted: {', '.join(note.causes) or 'no cause'} (note {note.note_id}).",
+        fields={"seen": str(note.note_id)},
+    )
 
 
 def start_from(bench: Bench, stores: Stores, place: Place, fields: Mapping[str, Any]) -> Done:
     """Put a version's text into the editor, in the place of what is typed there."""
-    kind = text(fields, "kind", limit=20)
+    kind = _written_kind(text(fields, "kind", limit=20))
     base = text(fields, "base", limit=200)
     keep_draft(stores.pipeline, place.owner, kind, asdict(fresh(bench, stores, kind, base)))
     return Done(f"Started from {base}.", _editor(place, kind))
@@ -115,12 +126,12 @@ def estimate(bench: Bench, stores: Stores, place: Place, fields: Mapping[str, An
     form = run_form(fields)
     keep_draft(stores.pipeline, place.owner, RUN_DRAFT, form.as_dict())
     run = dev_run(form)
-    _freeze(bench, stores)
+    frozen = _freeze(bench, stores)
     budget = Budget(run.prices, run.max_cost)
     scope = dev_scope(bench.study, stores.pipeline, run.draw)
     instrument = choose_instrument(run.config, bench.study, budget)
     found = estimate_run(bench.study, instrument, scope, budget)
-    return Done(estimate_text(found), quiet=True)
+    return Done(f"{estimate_text(found)}{frozen}", quiet=True)
 
 
 def start_run(bench: Bench, stores: Stores, place: Place, fields: Mapping[str, Any]) -> Done:
@@ -236,11 +247,15 @@ ACTS: dict[str, Act] = {
 }
 
 
-def _typed(kind: str, fields: Mapping[str, Any]) -> Typed:
+def _written_kind(kind: str) -> str:
     if kind not in (PROMPT, RUBRIC):
         raise InputError(f"nothing of the kind {kind!r:.40} can be written")
+    return kind
+
+
+def _typed(kind: str, fields: Mapping[str, Any]) -> Typed:
     return Typed(
-        kind,
+        _written_kind(kind),
         text(fields, "base", limit=200),
         text(fields, "text", limit=DRAFT_LIMIT).replace("\r\n", "\n"),
         text(fields, "name", limit=200).strip(),
@@ -249,18 +264,34 @@ def _typed(kind: str, fields: Mapping[str, Any]) -> Typed:
     )
 
 
+def _typed_note(fields: Mapping[str, Any]) -> TypedNote:
+    return TypedNote(
+        text(fields, "judge", limit=80),
+        text(fields, "item", limit=80),
+        texts(fields, "causes"),
+        text(fields, "own", limit=400),
+        text(fields, "memo", limit=MEMO_LIMIT + 1),
+        text(fields, "seen", limit=20),
+    )
+
+
 def _judge(bench: Bench, stores: Stores, head: str) -> Contender:
-    judge = named(contenders(bench.study, stores.pipeline), head)
+    judge = named(bench.roster(stores), head)
     if judge is None:
         raise InputError("nothing is judged yet; run a judge first")
     return judge
 
 
 def _launch_id(fields: Mapping[str, Any]) -> int:
-    value = text(fields, "launch", limit=20)
-    if not value.isdigit():
+    launch_id = _stored_id(fields, "launch")
+    if launch_id is None:
         raise InputError("the page names no run; reload it")
-    return int(value)
+    return launch_id
+
+
+def _stored_id(fields: Mapping[str, Any], name: str) -> int | None:
+    """The number of a row, None where the page knows of none."""
+    return number(text(fields, name, limit=20), name, int, 1, _LAST_ID)
 
 
 def _freeze(bench: Bench, stores: Stores) -> str:

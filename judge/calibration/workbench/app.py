@@ -1,5 +1,6 @@
 """Serving the workbench: its page, its acts, and nothing of the annotators' process."""
 
+import sys
 from pathlib import Path
 from threading import Thread
 
@@ -11,9 +12,11 @@ from judge.calibration.workbench.bench import Bench
 from judge.calibration.workbench.desk import WorkbenchDesk
 from judge.calibration.workbench.place import Place
 from judge.calibration.workbench.rendered_view import page_file
-from judge.calibration.workbench.roster import contenders
 from judge.calibration.workbench.stores import opened
 
+# Seconds: a view reads the stores in a hundred short steps, and after each it waits so long, by
+# default 5 ms, for what is being computed beside it.
+SWITCH = 0.0005
 TITLE = "Calibration workbench · followupeval"
 
 
@@ -26,6 +29,7 @@ def serve(study: Study, *, port: int) -> None:
     with opened(study):  # what cannot be opened is told at once
         pass
     free = prepared_port(port, "calibrate serve")
+    sys.setswitchinterval(SWITCH)
     desk = WorkbenchDesk(bench)
     Thread(target=_warm, args=(bench,), daemon=True).start()
     page = LocalPage(
@@ -42,5 +46,5 @@ def _warm(bench: Bench) -> None:
     """Have the results under way before the first view asks for them."""
     with opened(bench.study) as stores:
         bench.labels(stores)
-        for contender in contenders(bench.study, stores.pipeline):
+        for contender in bench.roster(stores):
             bench.readout(stores, contender, Place())

@@ -19,9 +19,9 @@ from judge.calibration.workbench.launch import Launch
 from judge.calibration.workbench.place import Place
 from judge.calibration.workbench.readout import Readout, read_out
 from judge.calibration.workbench.results import PATIENCE, Result, Results
-from judge.calibration.workbench.roster import Contender
+from judge.calibration.workbench.roster import Contender, contenders
 from judge.calibration.workbench.run_progress import RunPlan, run_plan
-from judge.calibration.workbench.state import judge_state, labels_state, study_state
+from judge.calibration.workbench.state import VerdictCounts, labels_state, study_state
 from judge.calibration.workbench.stores import Stores, opened
 from judge.store import JudgmentStore
 
@@ -60,14 +60,19 @@ class Bench:
     study: Study
     exports: Path
     results: Results = field(default_factory=Results)
+    verdicts: VerdictCounts = field(default_factory=VerdictCounts)
     opened: Calibration | None = None
+
+    def roster(self, stores: Stores) -> list[Contender]:
+        """Every judge with a verdict, rubric by rubric, the one that judged last at each's end."""
+        return contenders(self.study, stores.pipeline, self.verdicts.of(stores.pipeline))
 
     def readout(self, stores: Stores, contender: Contender, place: Place) -> Result[Readout]:
         """The judge's calibration by the place's reference rule."""
         state = (
             labels_state(stores.labels),
             study_state(stores.pipeline),
-            judge_state(stores.pipeline, contender.judge_id),
+            self.verdicts.of(stores.pipeline).get(contender.judge_id),
         )
 
         def compute() -> Readout:
@@ -85,10 +90,11 @@ class Bench:
     ) -> Result[ComparisonReadout]:
         """The two judges on the dev items that both judged, as `calibrate compare` has it."""
         pair = (baseline, challenger)
+        verdicts = self.verdicts.of(stores.pipeline)
         state = (
             labels_state(stores.labels),
             study_state(stores.pipeline),
-            *(judge_state(stores.pipeline, each.judge_id) for each in pair),
+            *(verdicts.get(each.judge_id) for each in pair),
         )
 
         def compute() -> ComparisonReadout:

@@ -1,10 +1,10 @@
 """The two things that the page may ask for: a view, and an act. JSON in, JSON out."""
 
-import sqlite3
 from collections.abc import Callable
 from typing import Any
 
-from generation.database import storage_refusal
+from generation.database import readable_refusals
+from judge.calibration.causes.cause_store import NotedMeanwhile
 from judge.calibration.workbench.acts import ACTS
 from judge.calibration.workbench.bench import Bench
 from judge.calibration.workbench.place import Place, place_from
@@ -55,10 +55,10 @@ class WorkbenchDesk:
                     "poll": view.poll,
                 }
 
-        return _answered(show)
+        return self._answered(show)
 
     def do_act(self, data: Any) -> dict[str, Any]:
-        """An act with its form's fields: {message, goto, quiet}, or a refusal."""
+        """An act with its form's fields: {message, goto, quiet, fields}, or a refusal."""
 
         def do() -> dict[str, Any]:
             if not isinstance(data, dict) or not isinstance(data.get("fields"), dict):
@@ -73,21 +73,19 @@ class WorkbenchDesk:
                 "message": done.message,
                 "goto": done.goto.link() if done.goto else None,
                 "quiet": done.quiet,
+                "fields": dict(done.fields),
             }
 
-        return _answered(do)
+        return self._answered(do)
 
-
-def _answered(answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Refusals, and stores that the machine refuses; a defect of ours is raised."""
-    try:
-        return {"refused": False} | answer()
-    except InputError as error:
-        return {"refused": True, "message": str(error)}
-    except sqlite3.DatabaseError as error:
-        refusal = storage_refusal(error)
-        if refusal is None:
-            raise
-        return {"refused": True, "message": f"the study cannot be written: {refusal}"}
-    except OSError as error:
-        return {"refused": True, "message": f"{error.filename or ''}: {error.strerror or error}"}
+    def _answered(self, answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """Refusals, and stores that the machine refuses; a defect of ours is raised."""
+        try:
+            with readable_refusals(self._bench.study.folder):
+                return {"refused": False} | answer()
+        except NotedMeanwhile as error:
+            # What is on the page stays; saved again, it takes the place of the note just told of.
+            seen = {"seen": str(error.note.note_id)}
+            return {"refused": True, "message": str(error), "fields": seen}
+        except InputError as error:
+            return {"refused": True, "message": str(error)}

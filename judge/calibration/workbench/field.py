@@ -1,7 +1,6 @@
 """Fields of a form as a page sends them, with the types that they must have."""
 
 from collections.abc import Mapping
-from math import isfinite
 from typing import TypeVar
 
 from generation.item import is_storable
@@ -42,7 +41,7 @@ def number(value: str, name: str, kind: type[Number], low: float, high: float) -
         found = kind(value)
     except ValueError:
         found = None
-    if found is None or not isfinite(found) or not low <= found <= high:
+    if found is None or not low <= found <= high:
         what = "a whole number" if kind is int else "a number"
         raise InputError(f"{name}: found {value!r:.40}, expected {what} from {low:g} to {high:g}")
     return found

@@ -65,13 +65,11 @@ def base_text(study: Study, pipeline_db: Database, kind: str, base: str) -> str:
 
 
 def preview(study: Study, pipeline_db: Database, typed: Typed) -> Preview:
-    """The typed text against its base, and the prompt that it makes or why it makes none.
-
-    Raises InputError for an unknown base.
-    """
-    before = base_text(study, pipeline_db, typed.kind, typed.base)
-    diff = tuple(_diff(before, typed.text))
+    """The typed text against its base, and the prompt that it makes or why it makes none."""
+    diff: tuple[Line, ...] = ()
     try:
+        before = base_text(study, pipeline_db, typed.kind, typed.base)
+        diff = tuple(_diff(before, typed.text))
         prompt = _prompt(study, pipeline_db, typed)
         refuse_leak(pipeline_db, prompt, study.option)
     except InputError as error:

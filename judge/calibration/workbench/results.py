@@ -7,13 +7,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
 from threading import Lock
+from time import monotonic
 from typing import Generic, TypeVar
 
 from generation.database import storage_refusal
 from rubrics import InputError
 
 Value = TypeVar("Value")
-PATIENCE = 0.3  # seconds that a view waits for a result before it shows what there was before
+PATIENCE = 0.3  # seconds after its start that views wait for a result, before they show the last
 KEPT = 64  # results; the least recently asked for goes first
 
 
@@ -35,6 +36,7 @@ class _Entry:
     result: Result = Result()
     running: Future | None = None
     running_for: Hashable = None
+    asked_at: float = 0.0
 
 
 class Results:
@@ -61,12 +63,13 @@ class Results:
             if entry.result.fresh and entry.state == state:
                 return entry.result
             if entry.running is None:
-                entry.running_for = state
+                entry.running_for, entry.asked_at = state, monotonic()
                 entry.running = self._workers.submit(self._computed, compute)
                 entry.running.add_done_callback(lambda done: self._keep(entry, done))
             running = entry.running
             running_for = entry.running_for
-        done, _ = wait_for([running], timeout=patience)
+            left = entry.asked_at + patience - monotonic()
+        done, _ = wait_for([running], timeout=max(0.0, left))
         if done and running_for == state:
             return running.result()
         with self._lock:

@@ -1,12 +1,13 @@
 """The judges of a study under every rubric, with the prompt that each reads."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sqlite_utils import Database
 
 from generation.study import Study
-from judge.store import JudgmentStore, StoredJudge
+from judge.judge import Judge
+from judge.store import JudgmentStore
 from rubrics import InputError, available_versions, short
 
 
@@ -14,45 +15,39 @@ from rubrics import InputError, available_versions, short
 class Contender:
     """A judge that has judged; `rubric_version` and `template` make its prompt."""
 
-    judge: StoredJudge
+    judge_id: str
+    judge: Judge
     template: str
-
-    @property
-    def judge_id(self) -> str:
-        return self.judge.judge_id
 
     @property
     def head(self) -> str:
         """What commands and addresses name it by."""
-        return short(self.judge.judge_id, 12)
+        return short(self.judge_id, 12)
 
     @property
     def rubric_version(self) -> str:
-        return self.judge.judge.rubric_version
+        return self.judge.rubric_version
 
     @property
     def model(self) -> str:
-        return self.judge.judge.model
+        return self.judge.model
 
     @property
     def name(self) -> str:
-        prompt = self.template if self.judge.judge.reads_prompt else "no prompt"
+        prompt = self.template if self.judge.reads_prompt else "no prompt"
         return f"{self.rubric_version} × {prompt} × {self.model}"
 
 
-def contenders(study: Study, pipeline_db: Database) -> list[Contender]:
-    """Every judge with a verdict, rubric by rubric, the one that judged last at the end of each."""
+def contenders(study: Study, pipeline_db: Database, judged: Iterable[str]) -> list[Contender]:
+    """The judges with these ids, rubric by rubric, and of each rubric in the order given."""
     store = JudgmentStore(pipeline_db)
-    versions = [row[0] for row in pipeline_db.conn.execute("SELECT rubric_version FROM judges")]
+    found = []
+    for judge_id in judged:
+        judge = store.judge(judge_id)
+        found.append(Contender(judge_id, judge, store.prompt(judge.prompt_hash).template))
     known = available_versions(study.rubrics)
-    order = [*known, *sorted(set(versions) - set(known))]
-    return [
-        Contender(judge, store.prompt(judge.judge.prompt_hash).template)
-        for version in order
-        if version in versions
-        for judge in store.judges(version)
-        if judge.judged
-    ]
+    order = [*known, *sorted({each.rubric_version for each in found} - set(known))]
+    return sorted(found, key=lambda each: order.index(each.rubric_version))
 
 
 def named(roster: Sequence[Contender], head: str) -> Contender | None:

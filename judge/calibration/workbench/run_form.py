@@ -66,16 +66,19 @@ class DevRun:
 
 
 def run_form(fields: Mapping[str, object]) -> RunForm:
-    """The form in what a page sent; raises InputError for a field that is no short text."""
+    """The form in what a page sent, which may be stored.
+
+    Raises InputError for a field that is no short text, and for a server's URL with a secret.
+    """
     plain = RunForm().as_dict()
-    return RunForm(**{name: text(fields, name, limit=1_000) or plain[name] for name in plain})
+    form = RunForm(**{name: text(fields, name, limit=1_000) or plain[name] for name in plain})
+    refuse_secret(form.base_url)
+    return form
 
 
 def dev_run(form: RunForm) -> DevRun:
     """The run that a form asks for; raises InputError naming the field that is wrong."""
     lexical = form.model == LEXICAL
-    if not lexical:
-        refuse_secret(form.base_url)
     config = JudgeConfig(
         model=None if lexical else form.model,
         base_url=None if lexical else form.base_url or None,
@@ -98,10 +101,18 @@ def dev_run(form: RunForm) -> DevRun:
 
 
 def refuse_secret(base_url: str) -> None:
-    """The form is stored and shown; a key belongs into the environment."""
-    parts = urlsplit(base_url)
-    if "@" in parts.netloc or parts.query:
+    """The form is stored and shown; a key belongs into the environment.
+
+    A URL that cannot be read is none that could be used, and may hide one: as long as its end is
+    not typed yet, a password stands where a port does.
+    """
+    try:
+        readable = urlsplit(base_url).port != 0
+    except ValueError:
+        readable = False
+    if not readable or any(mark in base_url for mark in "@?#"):
         raise InputError(
-            "the server's URL holds a user name, password or query, which would be stored; give "
-            "the URL alone, and the key in OPENAI_API_KEY before you start calibrate serve"
+            "the server's URL cannot be read, or holds a user name, password or query, which would "
+            "be stored; give the URL alone, and the key in OPENAI_API_KEY before you start "
+            "calibrate serve"
         )

@@ -1,16 +1,17 @@
 """How far a run on the dev half is, read from the study's stores: the run itself is elsewhere."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlite_utils import Database
 
 from generation.study import Study
 from judge.calibration.workbench.launch import Launch
+from judge.calibration.workbench.roster import Contender
 from judge.calibration.workbench.run_form import dev_run, run_form
 from judge.instrument import Budget, choose_instrument
 from judge.runs.outcomes import count_outcomes
 from judge.runs.scope import Scope, dev_scope
-from judge.store import JudgmentStore
 
 
 @dataclass(frozen=True)
@@ -52,13 +53,12 @@ def run_plan(study: Study, pipeline_db: Database, launch: Launch) -> RunPlan:
     )
 
 
-def progress_of(pipeline_db: Database, plan: RunPlan) -> RunProgress:
+def progress_of(pipeline_db: Database, plan: RunPlan, roster: Sequence[Contender]) -> RunProgress:
     """A server may take less than was asked, which makes it another judge: the newest counts."""
     judges = [
         each.judge_id
-        for each in JudgmentStore(pipeline_db).judges(plan.rubric_version)
-        if (each.judge.model, each.judge.prompt_hash) == (plan.model, plan.prompt_hash)
-        and each.judged
+        for each in roster
+        if (each.model, each.judge.prompt_hash) == (plan.model, plan.prompt_hash)
     ]
     if not judges:
         return RunProgress(plan, None, 0)

@@ -1,6 +1,7 @@
 """What a result rests on, as a few numbers: as long as they stay, the result need not be redone."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from threading import Lock
 
 from sqlite_utils import Database
 
@@ -21,8 +22,25 @@ def study_state(pipeline_db: Database) -> Hashable:
     ).fetchone()
 
 
-def judge_state(pipeline_db: Database, judge_id: str) -> int:
-    """Changes with every verdict of this judge: they are only ever added."""
-    return pipeline_db.conn.execute(
-        "SELECT count(*) FROM judgments WHERE judge_id = ?", [judge_id]
-    ).fetchone()[0]
+class VerdictCounts:
+    """How many verdicts each judge has: every view asks, and counting them reads them all.
+
+    They are only ever added, so as long as the newest stays they are not counted anew.
+    """
+
+    def __init__(self) -> None:
+        self._newest: int | None = None
+        self._counts: Mapping[str, int] = {}
+        self._lock = Lock()
+
+    def of(self, pipeline_db: Database) -> Mapping[str, int]:
+        """By id of every judge that has any, the one that judged last at the end."""
+        (newest,) = pipeline_db.conn.execute("SELECT max(judgment_id) FROM judgments").fetchone()
+        with self._lock:
+            if newest != self._newest:
+                rows = pipeline_db.conn.execute(
+                    """SELECT judge_id, count(*) FROM judgments
+                       GROUP BY judge_id ORDER BY max(judgment_id), judge_id"""
+                )
+                self._newest, self._counts = newest, dict(rows.fetchall())
+            return self._counts

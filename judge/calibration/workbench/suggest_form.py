@@ -25,15 +25,16 @@ class SuggestForm:
 
 
 def suggest_form(fields: Mapping[str, object]) -> SuggestForm:
-    """The form in what a page sent; raises InputError for a field that is no short text."""
-    return SuggestForm(
+    """The form in what a page sent; raises InputError as `run_form` does."""
+    form = SuggestForm(
         **{name: text(fields, name, limit=1_000) for name in SuggestForm().as_dict()}
     )
+    refuse_secret(form.base_url)
+    return form
 
 
 def suggest_command(study: Study, form: SuggestForm, judge: Contender) -> tuple[str, ...]:
     """Raises InputError naming the field that is wrong."""
-    refuse_secret(form.base_url)
     calls = number(form.calls, "calls", int, 1, MOST_CALLS)
     given = {"--model": form.model, "--base-url": form.base_url, "--calls": calls}
     words = ["calibrate", "suggest", "--rubric", judge.rubric_version, "--judge", judge.head]

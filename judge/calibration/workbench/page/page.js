@@ -10,6 +10,10 @@ const OWNER = "followupeval-owner"; // the one thing kept in the browser: who si
 let shown = 0; // counts views: what answers late for an earlier one is dropped
 let pollTimer = null;
 let draftTimer = null;
+let trouble = ""; // what a view that could not be had said
+let acting = null; // the reply to the act that is under way
+let arriving = false; // an act leads elsewhere: what it said stays to be read
+const waitingKeys = []; // pressed for a view that is not there yet
 
 const place = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 const named = (found) => ({ ...found, owner: owner.value.trim() });
@@ -32,7 +36,8 @@ async function ask(act, data) {
 }
 
 // `calm` leaves the focus where it is; only the parts that live are replaced, unless all is wanted.
-async function showView({ calm = false, whole = !calm } = {}) {
+// Forms that pass `stays` are kept as they are typed.
+async function showView({ calm = false, whole = !calm, stays = calm && !whole ? isChanged : () => false } = {}) {
   const number = ++shown;
   clearTimeout(pollTimer);
   main.setAttribute("aria-busy", "true");
@@ -41,14 +46,17 @@ async function showView({ calm = false, whole = !calm } = {}) {
   if (number !== shown) return;
   main.removeAttribute("aria-busy");
   if (reply.refused) {
-    if (!calm) say(reply.message, true);
-    if (reply.lost) pollTimer = setTimeout(() => showView({ calm: true }), 2000);
+    say(reply.message, true);
+    trouble = reply.message;
+    waitingKeys.length = 0;
+    if (reply.lost || calm) pollTimer = setTimeout(() => showView({ calm, whole, stays }), 2000);
     return;
   }
+  if (trouble && find(".status").textContent === trouble) say("");
+  trouble = "";
   const waited = main.querySelector("[data-waiting]") || !main.firstElementChild;
-  const typing = [...main.querySelectorAll("form")].some(isChanged);
-  if (!whole && (!waited || typing)) replaceLive(reply.html);
-  else replaceAll(reply.html, calm);
+  if (!whole && !waited) replaceLive(reply.html);
+  else replaceAll(reply.html, calm, [...main.querySelectorAll("form[data-act]")].filter(stays));
   document.title = `${reply.title} · followupeval`;
   const view = place().view || "overview";
   for (const link of element.querySelectorAll(".top a")) {
@@ -57,18 +65,49 @@ async function showView({ calm = false, whole = !calm } = {}) {
   }
   if (reply.poll) pollTimer = setTimeout(() => showView({ calm: true }), reply.poll * 1000);
   main.dataset.place = asked; // whose view this is, for whoever waits for it
+  waitingKeys.splice(0).forEach(press);
 }
 
-function replaceAll(html, calm) {
-  const typing = calm && main.contains(document.activeElement) ? document.activeElement.name : null;
+const elsewhere = () => main.dataset.place !== location.hash;
+
+function replaceAll(html, calm, forms) {
+  const fresh = document.createElement("div");
+  fresh.innerHTML = html;
+  const next = new Map();
+  for (const form of forms) {
+    const same = [...fresh.querySelectorAll("form")].find((each) => subjectOf(each) === subjectOf(form));
+    if (!same) return; // what is typed belongs to what is on screen, which therefore stays
+    next.set(same, form);
+  }
+  const focused = focusIn(main);
   const open = opened();
-  main.innerHTML = html;
-  if (calm) reopen(open);
-  if (typing) main.querySelector(`[name="${CSS.escape(typing)}"]`)?.focus();
-  else if (!calm) {
+  for (const [same, form] of next) same.replaceWith(form);
+  main.replaceChildren(...fresh.childNodes);
+  if (calm) {
+    reopen(open);
+    focused?.();
+  } else {
     main.querySelector("h1")?.focus({ preventScroll: true });
     window.scrollTo(0, 0);
   }
+}
+
+// What a form is about: its act, and what the page filled in but for what changes by saving.
+const subjectOf = (form) =>
+  [form.dataset.act, ...[...form.querySelectorAll("input[type=hidden]:not([name=seen])")].map((each) => each.value)].join();
+
+// How to give the focus back after a replacement; null where `part` has it not.
+function focusIn(part) {
+  const at = document.activeElement;
+  if (!part.contains(at)) return null;
+  const nameOf = (each) =>
+    [each.tagName, each.name, each.getAttribute("href"), each.type === "checkbox" ? each.value : "",
+      each.matches("button, summary") ? each.textContent : "", each.getAttribute("aria-label")].join("|");
+  const name = nameOf(at);
+  return () => {
+    const again = main.contains(at) ? at : [...main.querySelectorAll(at.tagName)].find((each) => nameOf(each) === name);
+    (again ?? main.querySelector("h1"))?.focus({ preventScroll: true });
+  };
 }
 
 function replaceLive(html) {
@@ -77,11 +116,11 @@ function replaceLive(html) {
   for (const part of main.querySelectorAll("[data-live]")) {
     const next = fresh.querySelector(`[data-live="${part.dataset.live}"]`);
     if (!next || next.innerHTML === part.innerHTML) continue;
-    const focused = part.contains(document.activeElement);
+    const focused = focusIn(part);
     const open = opened();
     part.innerHTML = next.innerHTML;
     reopen(open);
-    if (focused) part.querySelector("button, a, pre")?.focus();
+    focused?.();
   }
 }
 
@@ -101,6 +140,10 @@ function fieldsOf(form) {
   return fields;
 }
 
+function setFields(form, fields = {}) {
+  for (const [name, value] of Object.entries(fields)) form.elements[name].value = value;
+}
+
 const typedIn = (form) => JSON.stringify(fieldsOf(form));
 const isChanged = (form) => form.dataset.typed !== undefined && form.dataset.typed !== typedIn(form);
 
@@ -110,25 +153,36 @@ async function perform(form, act = form.dataset.act) {
   clearTimeout(draftTimer);
   element.dataset.busy = act;
   say("…");
-  const typed = typedIn(form);
-  const reply = await ask("do_act", { act, place: named(place()), fields: fieldsOf(form) });
+  const sent = fieldsOf(form);
+  acting = ask("do_act", { act, place: named(place()), fields: sent });
+  const reply = await acting;
   delete element.dataset.busy;
   say(reply.message, reply.refused);
-  if (reply.refused) return false;
-  form.dataset.typed = typed;
-  if (reply.goto !== null && reply.goto !== location.hash) location.hash = reply.goto;
-  else if (!reply.quiet) await showView({ calm: true, whole: true });
-  return true;
+  if (reply.refused) return refused(form, reply);
+  setFields(form, reply.fields);
+  form.dataset.typed = JSON.stringify({ ...sent, ...reply.fields });
+  if (reply.goto !== null && reply.goto !== location.hash) {
+    arriving = true;
+    location.hash = reply.goto;
+  } else if (!reply.quiet) await showView({ calm: true, whole: true, stays: (each) => each === form && isChanged(form) });
+}
+
+// Where somebody else was first, theirs is shown beside what is typed, and the form knows of it.
+async function refused(form, reply) {
+  if (!reply.fields) return;
+  setFields(form, reply.fields);
+  await showView({ calm: true, whole: true, stays: (each) => each === form });
 }
 
 function keepDraft(form) {
   clearTimeout(draftTimer);
-  draftTimer = setTimeout(async () => {
+  const mine = (draftTimer = setTimeout(async () => {
     const reply = await ask("do_act", { act: "keep_form", place: named(place()), fields: fieldsOf(form) });
+    if (draftTimer !== mine || element.dataset.busy) return; // newer words are on their way
     if (reply.refused) return say(reply.message, true);
     say(reply.message);
     if (!reply.quiet && form.isConnected) await showView({ calm: true });
-  }, 350);
+  }, 350));
 }
 
 element.addEventListener("submit", async (event) => {
@@ -172,7 +226,7 @@ element.addEventListener("change", (event) => {
 
 owner.addEventListener("change", () => {
   localStorage.setItem(OWNER, owner.value.trim());
-  showView();
+  showView({ stays: (form) => "saveOnLeave" in form.dataset && isChanged(form) });
 });
 
 element.addEventListener("click", async (event) => {
@@ -200,21 +254,29 @@ element.addEventListener("click", async (event) => {
 // Going elsewhere saves a note that was changed; where that is refused, one stays.
 let staying = false;
 let before = location.hash;
+function stay() {
+  if (location.hash === before) return;
+  staying = true;
+  location.hash = before;
+}
 window.addEventListener("hashchange", async () => {
   if (staying) return void (staying = false);
+  const busy = element.dataset.busy && (await acting);
+  if (busy?.refused) return stay();
   const form = main.querySelector("form[data-save-on-leave]");
   if (form && isChanged(form)) {
     const there = location.hash;
+    clearTimeout(draftTimer);
     const reply = await ask("do_act", { act: form.dataset.act, place: named(place()), fields: fieldsOf(form) });
     if (reply.refused) {
       say(reply.message, true);
-      staying = true;
-      location.hash = before;
-      return;
+      stay();
+      return refused(form, reply);
     }
     say(reply.message);
     if (location.hash !== there) return;
-  } else say("");
+  } else if (!arriving && !busy) say("");
+  arriving = false;
   before = location.hash;
   await showView();
 });
@@ -228,12 +290,21 @@ document.addEventListener("keydown", (event) => {
   const target = main.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
   if (!target) return;
   event.preventDefault();
+  if (elsewhere()) waitingKeys.push(event.key);
+  else press(event.key);
+});
+
+function press(key) {
+  if (elsewhere()) return void waitingKeys.push(key);
+  const target = main.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  if (!target) return;
   if (target.matches("textarea")) target.focus();
   else if (target.matches("input[type=checkbox]")) {
     target.focus({ preventScroll: true }); // what stood before it was changed is known then
     target.click();
-  } else target.click();
-});
+  } else if (target.matches("a")) location.hash = target.hash;
+  else target.click();
+}
 
 owner.value = localStorage.getItem(OWNER) ?? "owner";
 showView();

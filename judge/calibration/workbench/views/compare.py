@@ -3,14 +3,16 @@
 from judge.calibration.workbench.bench import Bench
 from judge.calibration.workbench.command_line import calibrate_command
 from judge.calibration.workbench.place import Place
-from judge.calibration.workbench.roster import Contender, contenders, named
+from judge.calibration.workbench.roster import Contender, named
 from judge.calibration.workbench.stores import Stores
 from judge.calibration.workbench.view import View
 from judge.calibration.workbench.views.overview import COMPUTING
 
+MOST_ITEMS = 200  # that the page lists as fixed, and as broken; its command lists all
+
 
 def compare(bench: Bench, stores: Stores, place: Place) -> View:
-    roster = contenders(bench.study, stores.pipeline)
+    roster = bench.roster(stores)
     if len(roster) < 2:
         values = {"roster": roster, "baseline": None}
         return View("compare.html", "A/B", values, (f"judge --on dev{bench.study.option}",))
@@ -27,7 +29,8 @@ def compare(bench: Bench, stores: Stores, place: Place) -> View:
     return View(
         "compare.html",
         "A/B",
-        values | {"found": found, "unlabelled": _heads(baseline, challenger)},
+        values
+        | {"found": found, "unlabelled": _heads(baseline, challenger), "most_items": MOST_ITEMS},
         (calibrate_command(bench.study, "compare", *options, "--items"),),
         poll=0 if found.fresh else COMPUTING,
     )

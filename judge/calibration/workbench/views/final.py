@@ -7,7 +7,7 @@ from judge.calibration.workbench.command_line import calibrate_command, judge_op
 from judge.calibration.workbench.drafts import kept_draft
 from judge.calibration.workbench.place import Place
 from judge.calibration.workbench.readout import Readout, readout_of
-from judge.calibration.workbench.roster import Contender, contenders, named
+from judge.calibration.workbench.roster import Contender, named
 from judge.calibration.workbench.stores import Stores
 from judge.calibration.workbench.view import View
 from judge.calibration.workbench.views.overview import COMPUTING
@@ -16,7 +16,7 @@ FINAL_DRAFT = "final"
 
 
 def final(bench: Bench, stores: Stores, place: Place) -> View:
-    roster = contenders(bench.study, stores.pipeline)
+    roster = bench.roster(stores)
     chosen = named(roster, place.judge)
     title = "Test and export"
     if chosen is None:

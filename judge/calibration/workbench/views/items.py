@@ -13,19 +13,40 @@ from judge.calibration.causes.cause_store import current_notes, notes_of_item, o
 from judge.calibration.causes.tally import tally_causes
 from judge.calibration.workbench.bench import Bench
 from judge.calibration.workbench.command_line import calibrate_command, judge_options
+from judge.calibration.workbench.drafts import kept_draft
 from judge.calibration.workbench.item_filter import NOT_NOTED, filtered
 from judge.calibration.workbench.place import Place
 from judge.calibration.workbench.readout import FEATURES, ItemRow, Readout
-from judge.calibration.workbench.roster import Contender, contenders, named
+from judge.calibration.workbench.roster import Contender, named
 from judge.calibration.workbench.stores import Stores
 from judge.calibration.workbench.view import View
 from judge.calibration.workbench.views.overview import COMPUTING
 from judge.verdict_runs import judgments_of_item
 
+NOTE_DRAFT = "note"  # the kind of draft that an item's note is
+
+
+@dataclass(frozen=True)
+class TypedNote:
+    """A note as it stands in its form: `own` are other causes with commas between.
+
+    `seen` is the number of the note that it would replace, "" for none.
+    """
+
+    judge: str
+    item: str
+    causes: list[str]
+    own: str
+    memo: str
+    seen: str
+
 
 @dataclass(frozen=True)
 class Shown:
-    """The item on screen: `number` of `total`, with its neighbours' ids, "" at an end."""
+    """The item on screen: `number` of `total`, with its neighbours' ids, "" at an end.
+
+    `typed` is what the owner has typed for it and not saved.
+    """
 
     row: ItemRow
     number: int
@@ -36,11 +57,12 @@ class Shown:
     annotations: Sequence[Annotation]
     verdicts: Sequence[Any]
     note: CauseNote | None
+    typed: TypedNote | None
     other_notes: Sequence[CauseNote]
 
 
 def items(bench: Bench, stores: Stores, place: Place) -> View:
-    roster = contenders(bench.study, stores.pipeline)
+    roster = bench.roster(stores)
     chosen = named(roster, place.judge)
     title = "Every item" if place.show == "all" else "Disagreements"
     if chosen is None:
@@ -101,8 +123,22 @@ def _shown(
         annotations=annotations_of_item(stores.labels, row.item_id, chosen.rubric_version),
         verdicts=judgments_of_item(stores.pipeline, chosen.judge_id, row.item_hash),
         note=notes.get(row.item_id),
+        typed=_typed(stores, chosen, row, place, notes.get(row.item_id)),
         other_notes=[note for note in others if note.judge_id != chosen.judge_id],
     )
+
+
+def _typed(
+    stores: Stores, chosen: Contender, row: ItemRow, place: Place, note: CauseNote | None
+) -> TypedNote | None:
+    """The owner's draft for this item, if it says anything else than the note does."""
+    kept = kept_draft(stores.pipeline, place.owner, NOTE_DRAFT)
+    typed = TypedNote(**kept) if kept else None
+    if typed is None or (typed.judge, typed.item) != (chosen.head, row.item_id):
+        return None
+    said = (set(note.causes), note.memo) if note else (set(), "")
+    changed = (set(typed.causes), typed.memo.strip()) != said or typed.own.strip()
+    return typed if changed else None
 
 
 def _choices(readout: Readout) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ from judge.calibration.workbench.command_line import calibrate_command, judge_op
 from judge.calibration.workbench.place import Place
 from judge.calibration.workbench.readout import Readout
 from judge.calibration.workbench.results import Result
-from judge.calibration.workbench.roster import Contender, contenders, named
+from judge.calibration.workbench.roster import Contender, named
 from judge.calibration.workbench.stores import Stores
 from judge.calibration.workbench.view import View
 from judge.calibration.workbench.views.overview import COMPUTING
@@ -35,7 +35,7 @@ class MatrixRow:
 
 
 def matrix(bench: Bench, stores: Stores, place: Place) -> View:
-    roster = contenders(bench.study, stores.pipeline)
+    roster = bench.roster(stores)
     labels = bench.labels(stores)
     people = _people(labels, place)
     chosen = named(roster, place.judge)

@@ -9,7 +9,7 @@ from judge.calibration.workbench.course import course
 from judge.calibration.workbench.place import Place
 from judge.calibration.workbench.readout import Readout
 from judge.calibration.workbench.results import Result
-from judge.calibration.workbench.roster import Contender, contenders
+from judge.calibration.workbench.roster import Contender
 from judge.calibration.workbench.stores import Stores
 from judge.calibration.workbench.view import View
 
@@ -25,7 +25,7 @@ class Row:
 
 
 def overview(bench: Bench, stores: Stores, place: Place) -> View:
-    roster = contenders(bench.study, stores.pipeline)
+    roster = bench.roster(stores)
     rows = [Row(each, bench.readout(stores, each, place)) for each in roster]
     labels = bench.labels(stores)
     results = [row.found.value.result if row.found.value else None for row in rows]

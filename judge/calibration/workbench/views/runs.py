@@ -67,7 +67,7 @@ def _models(stores: Stores) -> list[str]:
 def _shown(bench: Bench, stores: Stores, place: Place, launch: Launch, newest: bool) -> ShownRun:
     alive = launch.alive
     plan = bench.plan(launch).value if alive or newest else None
-    progress = progress_of(stores.pipeline, plan) if plan else None
+    progress = progress_of(stores.pipeline, plan, bench.roster(stores)) if plan else None
     partial = _partial(bench, stores, progress) if progress and progress.judge_id else None
     return ShownRun(launch, alive, launch.exit_code, progress, partial, shlex.join(launch.command))
 
@@ -88,12 +88,11 @@ def _partial(bench: Bench, stores: Stores, progress: RunProgress) -> Partial | N
     counts = next((c for c in alike if c.rubric_version == version), alike[-1] if alike else None)
     if counts is None:
         return None
-    scope = progress.plan.scope.hashes or frozenset()
+    compared = counts.majority.keys() & (progress.plan.scope.hashes or frozenset())
     cells = Counter(
         (counts.majority[item_hash], outcome_of(label))
-        for of_run in labels_by_run(stores.pipeline, progress.judge_id).values()
+        for of_run in labels_by_run(stores.pipeline, progress.judge_id, only=compared).values()
         for item_hash, label in of_run.items()
-        if item_hash in counts.majority and item_hash in scope
     )
     return Partial(counts.rubric_version, matrix_rows(partial_table(cells, ids)))
 

@@ -9,7 +9,7 @@ from judge.calibration.workbench.bench import Bench
 from judge.calibration.workbench.drafts import kept_draft
 from judge.calibration.workbench.launch import Launch, launches
 from judge.calibration.workbench.place import Place
-from judge.calibration.workbench.roster import contenders, named
+from judge.calibration.workbench.roster import named
 from judge.calibration.workbench.stores import Stores
 from judge.calibration.workbench.suggest_form import SuggestForm, suggest_command
 from judge.calibration.workbench.view import View
@@ -30,9 +30,7 @@ class ShownSuggestion:
 
 
 def suggest(bench: Bench, stores: Stores, place: Place) -> View:
-    roster = [
-        each for each in contenders(bench.study, stores.pipeline) if each.judge.judge.reads_prompt
-    ]
+    roster = [each for each in bench.roster(stores) if each.judge.reads_prompt]
     kept = kept_draft(stores.pipeline, place.owner, SUGGEST_DRAFT)
     form = SuggestForm(**kept) if kept else SuggestForm()
     shown = [shown_suggestion(each) for each in launches(bench.study, stores.pipeline, "calibrate")]
@@ -57,4 +55,6 @@ def shown_suggestion(launch: Launch) -> ShownSuggestion:
             proposal = json.loads(launch.result)
         except ValueError:
             proposal = None
+    if not isinstance(proposal, dict):
+        proposal = None
     return ShownSuggestion(launch, alive, launch.exit_code, proposal, shlex.join(launch.command))
