@@ -2,6 +2,7 @@
 # make lint   style                                         make test-vllm  the tests on the real engine
 # make bench-judge   the judge against its targets (12 minutes)
 # make bench-calibrate   the statistics against theirs (4 minutes)
+# make bench-workbench   the owner's page against its targets, in Chromium (3 minutes)
 # make coverage-simulation   how often the intervals hold the truth (5 minutes)
 
 PYTHON ?= python3
@@ -11,7 +12,7 @@ BIN := $(VENV)/bin
 VLLM_VENV := .venv-vllm
 SMALL_MODEL := .cache/smollm2
 
-.PHONY: demo test test-bench test-vllm bench-judge bench-calibrate coverage-simulation lint clean chromium
+.PHONY: demo test test-bench test-vllm bench-judge bench-calibrate bench-workbench coverage-simulation lint clean chromium
 
 demo: $(VENV)/.installed
 	@$(BIN)/generate example
@@ -42,6 +43,10 @@ bench-judge: $(VENV)/.installed-test
 # Ratios to loops over sklearn and krippendorff, whole commands, a main run of a million judgments.
 bench-calibrate: $(VENV)/.installed-test
 	$(BIN)/python tests/bench/bench_calibrate.py
+
+# 20,000 items x 4 prompts x 4 runs, served on this machine: views, steps from item to item, memory.
+bench-workbench: $(VENV)/.installed-test chromium
+	$(BIN)/python tests/bench/bench_workbench.py
 
 # Prints the table that judge/calibration/README.md has.
 coverage-simulation: $(VENV)/.installed-test

@@ -11,14 +11,16 @@ TESTS = Path(__file__).parents[1]
 
 
 def printed(script: str, *options: str) -> list[str]:
-    command = [sys.executable, TESTS / script, "--quick", *options]
+    command = [sys.executable, TESTS / script, *options]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return done.stdout.splitlines()
 
 
 def test_the_benchmark_compares_and_at_small_sizes_judges_nothing():
     parts = ("kappa", "paired", "clustered", "alpha")
-    first, *lines = printed("bench/bench_calibrate.py", *(f"--only={part}" for part in parts))
+    first, *lines = printed(
+        "bench/bench_calibrate.py", "--quick", *(f"--only={part}" for part in parts)
+    )
     assert first.startswith("numpy ")
     assert sum("ratio" in line for line in lines) == 4
     assert not [line for line in lines if line.endswith(("met", "MISSED"))]
@@ -26,7 +28,8 @@ def test_the_benchmark_compares_and_at_small_sizes_judges_nothing():
 
 def test_the_simulation_gives_the_same_table_however_many_share_the_work():
     one, two = (
-        printed("simulation/coverage.py", "--only=labelled", f"--workers={n}") for n in (1, 2)
+        printed("simulation/coverage.py", "--quick", "--only=labelled", f"--workers={n}")
+        for n in (1, 2)
     )
     assert one == two
     rows = [line.split(" | ") for line in one if line.startswith("| rate")]
@@ -36,3 +39,13 @@ def test_the_simulation_gives_the_same_table_however_many_share_the_work():
         "judge's errors inverted (Rogan-Gladen)",
         "judge uncorrected (for comparison)",
     }
+
+
+def test_the_workbench_is_timed_in_every_view_and_at_small_sizes_not_judged():
+    first, *lines = printed("bench/bench_workbench.py", "--small")
+    assert first.startswith("300 items × 2 prompts × 2 runs, 200 labelled by 2 scripts")
+    timed = [line for line in lines if " ms, p95 " in line]
+    assert len([line for line in timed if "as labels arrive" in line]) == 12 + 1
+    assert len([line for line in timed if line.startswith("next disagreement")]) == 3
+    assert len([line for line in lines if line.startswith("memory")]) == 3
+    assert not [line for line in lines if line.endswith(("met", "MISSED"))]
