@@ -11,6 +11,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 VLLM_VENV := .venv-vllm
 SMALL_MODEL := .cache/smollm2
+# Files of tests side by side; those in the browser apart, since Playwright leaves a loop running.
+TWO := -n 2 --dist loadfile
 
 .PHONY: demo test test-bench test-vllm bench-judge bench-calibrate bench-workbench coverage-simulation lint clean chromium
 
@@ -26,7 +28,8 @@ demo: $(VENV)/.installed
 	@$(BIN)/annotate --port $(PORT)
 
 test: $(VENV)/.installed-test chromium
-	$(BIN)/pytest -m "not vllm and not bench"
+	$(BIN)/pytest $(TWO) -m "not vllm and not bench and not browser"
+	$(BIN)/pytest $(TWO) -m browser
 
 # The benchmark scripts at small sizes: that they run, not how fast.
 test-bench: $(VENV)/.installed-test

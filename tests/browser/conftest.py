@@ -91,8 +91,8 @@ def serve():
     servers = []
 
     @contextmanager
-    def start(folder: Path, *options: str, port: int = 7890):
-        server = Server(folder, *options, port=port)
+    def start(folder: Path, *options: str, **more):
+        server = Server(folder, *options, **more)
         servers.append(server)
         try:
             yield server

@@ -1,6 +1,8 @@
 """What an annotator's browser and server process can see: the text of items, and nothing else."""
 
+import json
 import os
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -8,6 +10,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from labelled_study import judge, sampled_study
+from labelled_study import label as write_labels
 from labelling_page import label, shown_turn, status
 
 from annotator.choice import Choice
@@ -74,10 +78,7 @@ def test_the_page_its_traffic_and_its_storage_hold_no_hidden_fact(judged_study, 
         evidence.append(("storage", storage))
         for path in ("/config", "/gradio_api/info"):
             evidence.append((path, page.request.get(server.url + path).text()))
-        open_files = {
-            Path(os.readlink(entry)).name
-            for entry in Path(f"/proc/{server.process.pid}/fd").iterdir()
-        }
+        files = open_files(server.process.pid)
     # The search sees what it must: the first screen, the next one and the rendered view.
     screens = [text for path, text in evidence if path == "/gradio_api/component_server/"]
     assert sum('"rubric_version"' in text for text in screens) == 2
@@ -87,8 +88,8 @@ def test_the_page_its_traffic_and_its_storage_hold_no_hidden_fact(judged_study, 
     }
     assert leaked == set()
     assert "a note of my own" not in storage
-    assert "labels.db" in open_files
-    assert "pipeline.db" not in open_files
+    assert "labels.db" in files
+    assert "pipeline.db" not in files
 
 
 def readable(reply) -> bool:
@@ -118,3 +119,60 @@ def test_other_sites_cannot_talk_to_the_page(desk, new_page):
     for headers in ({"Origin": "http://evil.example"}, {"Host": "evil.example:7880"}):
         answer = page.request.post(act, data=data, headers=headers)
         assert (answer.status, answer.text()) == (403, "only for pages of this machine")
+
+
+def test_the_annotators_process_has_nothing_of_the_workbench_that_runs_beside_it(
+    tmp_path, serve, new_page
+):
+    study = sampled_study(tmp_path / "study")
+    write_labels(study, "ben the other")
+    judge(study)
+    workbench = (BIN / "calibrate", "serve")
+    with (
+        serve(study.folder, port=7996, command=workbench) as bench,
+        serve(study.folder, "--annotator", "ann", port=7999) as server,
+    ):
+        page = new_page(server.url)
+        shown_turn(page)
+        label(page, "1")
+        config = page.request.get(server.url + "/config").text()
+        for text in ("Workbench", "Disagreements", "show_view", "do_act"):
+            assert text not in config
+            assert text not in page.content()
+            assert text in page.request.get(bench.url + "/config").text()
+        component = next(c["id"] for c in json.loads(config)["components"] if c["type"] == "html")
+        for name in ("show_view", "do_act"):
+            about = {"component_id": component, "fn_name": name, "session_hash": "s"}
+            data = about | {"data": {"view": "items"}}
+            reply = page.request.post(server.url + "/gradio_api/component_server/", data=data)
+            assert reply.status == 404
+        assert "pipeline.db" not in open_files(server.process.pid)
+        mapped = Path(f"/proc/{server.process.pid}/maps").read_text()
+        assert "pipeline.db" not in mapped
+        assert addresses(bench.process.pid) == addresses(server.process.pid) == {"127.0.0.1"}
+
+
+def test_serving_the_annotators_page_never_imports_the_judge():
+    code = (
+        "import annotator.app, annotator.cli, annotator.local_page, sys; "
+        "print([name for name in sys.modules if name.split('.')[0] == 'judge'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def open_files(pid: int) -> set[str]:
+    found = Path(f"/proc/{pid}/fd").iterdir()
+    return {Path(os.readlink(entry)).name for entry in found}
+
+
+def addresses(pid: int) -> set[str]:
+    """The addresses on which a process listens."""
+    inodes = {os.readlink(entry) for entry in Path(f"/proc/{pid}/fd").iterdir()}
+    found = set()
+    for family in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{pid}/net/{family}").read_text().splitlines()[1:]:
+            _, local, _, state, *_ = line.split()
+            if state == "0A" and f"socket:[{line.split()[9]}]" in inodes:
+                found.add(socket.inet_ntoa(bytes.fromhex(local.split(":")[0])[::-1]))
+    return found

@@ -15,7 +15,7 @@ from rubrics import InputError
 
 Value = TypeVar("Value")
 PATIENCE = 0.3  # seconds after its start that views wait for a result, before they show the last
-KEPT = 64  # results; the least recently asked for goes first
+KEPT = 256  # results, more than a study has judges; the least recently asked for goes first
 
 
 @dataclass(frozen=True)
