@@ -207,7 +207,7 @@ def test_the_end_and_the_way_back(desk, new_page):
     assert page.locator(".finished .tally").inner_text() == "6 of 6 done (1 skipped)"
     page.keyboard.press("b")
     shown_turn(page)
-    assert "skipped: I cannot judge the subject" in page.locator(".saved").inner_text()
+    page.locator(".saved", has_text="skipped: I cannot judge the subject").wait_for()
     label(page, "7")
     assert [event.kind for event in desk.history()] == ["skip"] + ["label"] * 6
 
