@@ -1,5 +1,6 @@
 """Results computed once, beside the page: a view shows what there is and says when it is older."""
 
+import sqlite3
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -93,15 +94,13 @@ class Results:
             return Result(compute(), fresh=True)
         except InputError as error:
             return Result(refusal=str(error), fresh=True)
+        except sqlite3.DatabaseError as error:
+            return Result(refusal=storage_refusal(error) or _defect(error), fresh=True)
         except Exception as error:  # a page that stays up and says so is of more use than none
-            refusal = storage_refusal(error) if _of_sqlite(error) else None
-            if refusal is None:
-                traceback.print_exc()
-                refusal = f"a defect of followupeval ({type(error).__name__}: {error}); see stderr"
-            return Result(refusal=refusal, fresh=True)
+            return Result(refusal=_defect(error), fresh=True)
 
 
-def _of_sqlite(error: Exception) -> bool:
-    import sqlite3
-
-    return isinstance(error, sqlite3.DatabaseError)
+def _defect(error: Exception) -> str:
+    """What the page says of a defect of ours, whose trace goes to stderr."""
+    traceback.print_exception(error)
+    return f"a defect of followupeval ({type(error).__name__}: {error}); see stderr"
