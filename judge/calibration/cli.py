@@ -171,9 +171,10 @@ def rubric_new(study: Study, file: Path) -> None:
 
     Start from a packaged one: calibrate rubric show v3 > mine.toml
     """
-    from judge.calibration.rubric_authoring import new_rubric, read_rubric_file
+    from judge.calibration.rubric_authoring import new_rubric
+    from judge.prompts.template_editor import read_text_file
 
-    written = new_rubric(study, read_rubric_file(file))
+    written = new_rubric(study, read_text_file(file))
     click.echo(f"rubric {written.version} is {study.rubrics / written.version}.toml")
     click.echo(f"next: judge --rubric {written.version}{study.option}")
 

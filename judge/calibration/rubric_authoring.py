@@ -16,18 +16,6 @@ from rubrics import InputError, Rubric, available_versions, parse_rubric
 _VERSION = re.compile(r"[a-z0-9][a-z0-9.-]{0,39}")
 
 
-def read_rubric_file(path: Path) -> str:
-    """The text of a rubric's file; raises InputError if it cannot be read or is not UTF-8."""
-    with readable_refusals(path):
-        content = path.read_bytes()
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8 and try again"
-        ) from None
-
-
 def new_rubric(study: Study, text: str) -> Rubric:
     """Write a rubric of the study's own, under the version that its text names.
 

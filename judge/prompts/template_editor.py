@@ -21,7 +21,7 @@ def new_text(file: Path | None, start: PromptTemplate) -> Iterator[str | None]:
     is kept. Raises InputError for a file that cannot be read.
     """
     if file:
-        yield read_template_file(file)
+        yield read_text_file(file).replace("\r\n", "\n")
         return
     # None, too, when the editor is left without saving.
     edited = click.edit(start.text, extension=".md") if sys.stdin.isatty() else None
@@ -33,12 +33,12 @@ def new_text(file: Path | None, start: PromptTemplate) -> Iterator[str | None]:
         raise InputError(f"{error} (your text is kept in {_kept(edited)})") from error
 
 
-def read_template_file(path: Path) -> str:
-    """The text of a template file; raises InputError if it cannot be read or is not UTF-8."""
+def read_text_file(path: Path) -> str:
+    """A template's or a rubric's text; raises InputError if it cannot be read or is not UTF-8."""
     with readable_refusals(path):
         content = path.read_bytes()
     try:
-        return content.decode("utf-8-sig").replace("\r\n", "\n")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8 and try again"

@@ -350,7 +350,9 @@ def test_the_guard_says_why_a_text_is_no_template(rubric, spoil, reason):
 def test_a_template_may_be_spaced_otherwise_and_leave_parts_out(rubric):
     text = PACKAGED.text.replace("{{ turn }}", "{{turn}}").replace("{% if sh", "{%- if  sh")
     start, end = text.index("{% if examples %}"), text.index("{%- if  shots %}")
-    Guard(PACKAGED, rubric, (), ()).admit(text[:start] + text[end:])
+    admitted = Guard(PACKAGED, rubric, (), ()).admit(text[:start] + text[end:])
+    assert "{{turn}}" in admitted.text
+    assert "# Examples" not in admitted.text
 
 
 def test_what_the_base_quotes_already_a_proposal_may_quote_too(rubric):

@@ -41,7 +41,6 @@ class Place:
     cause: str = ""
     item: str = ""
     kind: str = "prompt"
-    launch: str = ""
 
     def link(self, **changes: str) -> str:
         """The address within the page of this place with changes; defaults are left out.

@@ -67,10 +67,6 @@ class Readout:
     left_out: tuple[str, ...]
     headline: str
 
-    @property
-    def disagreements(self) -> tuple[ItemRow, ...]:
-        return tuple(row for row in self.rows if not row.agrees)
-
 
 def read_out(
     pipeline_db: Database,

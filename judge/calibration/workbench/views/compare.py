@@ -29,8 +29,7 @@ def compare(bench: Bench, stores: Stores, place: Place) -> View:
     return View(
         "compare.html",
         "A/B",
-        values
-        | {"found": found, "unlabelled": _heads(baseline, challenger), "most_items": MOST_ITEMS},
+        values | {"found": found, "most_items": MOST_ITEMS},
         (calibrate_command(bench.study, "compare", *options, "--items"),),
         poll=0 if found.fresh else COMPUTING,
     )
@@ -44,7 +43,3 @@ def _named(*judges: Contender) -> list[tuple[str, str]]:
     """Rubric and id of each, in order; one rubric stands for both where they share it."""
     versions = list(dict.fromkeys(each.rubric_version for each in judges))
     return [*(("rubric", v) for v in versions), *(("judge", each.head) for each in judges)]
-
-
-def _heads(*judges: Contender) -> list[str]:
-    return [each.head for each in judges]

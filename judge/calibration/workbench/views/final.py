@@ -1,6 +1,5 @@
 """Opening the test half, with a sentence of intent, and exporting what was calibrated."""
 
-from judge.calibration.splits.frozen_split import frozen_split
 from judge.calibration.splits.opening import openings
 from judge.calibration.workbench.bench import Bench
 from judge.calibration.workbench.command_line import calibrate_command, judge_options
@@ -32,7 +31,7 @@ def final(bench: Bench, stores: Stores, place: Place) -> View:
             "chosen": chosen,
             "found": found,
             "openings": openings(stores.pipeline),
-            "frozen": frozen_split(stores.pipeline),
+            "frozen": stores.pipeline["splits"].count > 0,
             "intent": kept.get("intent", ""),
             "opened": _opened(bench, stores, chosen),
             "names": {each.judge_id: each.name for each in roster},
