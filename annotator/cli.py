@@ -25,7 +25,7 @@ def annotate() -> None:
 @study_option
 def serve(study, version, annotator, port) -> None:
     """Serve the labelling page on this machine (the main act)."""
-    from annotator.app import serve as serve_page
+    from annotator.labelling.app import serve as serve_page
 
     serve_page(study.labels, study.rubric(version), annotator=annotator, port=port)
 
@@ -45,7 +45,7 @@ def adjudicate(study, item, category, reason, adjudicator, show, version, as_jso
     Labels are shown without names, and no judge's verdict is read. A later decision on an item
     supersedes an earlier one; none is ever deleted.
     """
-    from annotator import adjudication, adjudication_text
+    from annotator.adjudication import adjudication, terminal
     from annotator.labels import open_labels
 
     if (item is None) != (category is None):
@@ -53,18 +53,16 @@ def adjudicate(study, item, category, reason, adjudicator, show, version, as_jso
     rubric = study.rubric(version)
     with open_labels(study.labels) as labels_db:
         if show:
-            text = adjudication_text.item_text(adjudication.item_to_adjudicate(labels_db, show))
+            text = terminal.item_text(adjudication.item_to_adjudicate(labels_db, show))
         elif item:
             decision = adjudication.adjudicate(
                 labels_db, rubric, item, category, reason=reason, adjudicator=adjudicator
             )
             left = len(adjudication.undecided(labels_db, rubric))
-            text = adjudication_text.decision_text(decision, left)
+            text = terminal.decision_text(decision, left)
         else:
             found = adjudication.undecided(labels_db, rubric)
-            text = adjudication_text.listing(found, rubric.version, study.option)
+            text = terminal.listing(found, rubric.version, study.option)
             if as_json:
-                text = json.dumps(
-                    adjudication_text.listing_dict(found, rubric.version), allow_nan=False
-                )
+                text = json.dumps(terminal.listing_dict(found, rubric.version), allow_nan=False)
     click.echo(text)

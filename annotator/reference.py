@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from annotator.adjudication import Adjudication
+from annotator.adjudication.adjudication import Adjudication
 from annotator.annotation import Annotation
 from annotator.reference_rule import ReferenceRule
 from rubrics import InputError, Rubric

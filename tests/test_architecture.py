@@ -21,10 +21,10 @@ VERBS = {"generate": generate, "annotate": annotate, "judge": judge, "calibrate"
 
 # Each of these packages is imported by one file of ours, so that it can be replaced there.
 ONE_IMPORTER = {
-    "gradio": "annotator/local_page.py",
+    "gradio": "annotator/web/local_page.py",
     "openai": "judge/server/client.py",
     "vllm": "generation/vllm_engine.py",
-    "krippendorff": "judge/calibration/measures/alpha.py",
+    "krippendorff": "annotator/measures/alpha.py",
     "gepa": "judge/calibration/suggest/gepa_optimizer.py",
 }
 HEAVY = {"gradio", "openai", "vllm", "sklearn", "pandas", "matplotlib", "scipy", "numpy"}

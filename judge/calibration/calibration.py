@@ -3,17 +3,17 @@
 from collections import Counter
 from dataclasses import asdict, dataclass
 
+from annotator.agreement.annotator_influence import AnnotatorInfluence
+from annotator.agreement.human import HumanAgreement
+from annotator.agreement.intra_annotator import IntraAnnotator
+from annotator.measures.confusion import Confusion
+from annotator.measures.interval import LEVEL
+from annotator.measures.label_scores import LabelScores
+from annotator.measures.replicates import RESAMPLES
 from annotator.reference_rule import ReferenceRule
-from judge.calibration.annotator_influence import AnnotatorInfluence
 from judge.calibration.consistency import Flips
-from judge.calibration.human import HumanAgreement
 from judge.calibration.human_ceiling import HumanCeiling
-from judge.calibration.intra_annotator import IntraAnnotator
 from judge.calibration.judge_choice import judge_dict
-from judge.calibration.measures.confusion import Confusion
-from judge.calibration.measures.interval import LEVEL
-from judge.calibration.measures.label_scores import LabelScores
-from judge.calibration.measures.replicates import RESAMPLES
 from judge.calibration.pair_estimates import Coefficients, Kappas
 from judge.calibration.pairing import TIE, Exclusion, Pair, Pairing
 from judge.calibration.run_kappas import RunKappas

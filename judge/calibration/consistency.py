@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from judge.calibration.measures.alpha import Alpha, alpha_with_interval
-from judge.calibration.measures.confusion import INVALID, outcome_of
+from annotator.measures.alpha import Alpha, alpha_with_interval
+from annotator.measures.confusion import INVALID, outcome_of
 
 SINGLE_RUN = "a single run, and consistency takes two"
 NO_ITEMS = "no item is judged in every run"

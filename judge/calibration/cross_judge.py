@@ -9,15 +9,15 @@ from itertools import combinations
 
 from sqlite_utils import Database
 
+from annotator.measures.alpha import Alpha, alpha_with_interval
+from annotator.measures.confusion import INVALID, outcome_of
+from annotator.measures.interval import LEVEL
+from annotator.measures.kappa import Kappa, kappa_between
+from annotator.measures.replicates import RESAMPLES
 from generation.study import DEFAULT_SEED
 from judge.calibration.consistency import Consistency, consistency
 from judge.calibration.conversations import conversations_by_id, conversations_by_item
 from judge.calibration.judge_choice import check_judged_under, judge_dict
-from judge.calibration.measures.alpha import Alpha, alpha_with_interval
-from judge.calibration.measures.confusion import INVALID, outcome_of
-from judge.calibration.measures.interval import LEVEL
-from judge.calibration.measures.kappa import Kappa, kappa_between
-from judge.calibration.measures.replicates import RESAMPLES
 from judge.reading import Reading, majority_run
 from judge.store import JudgmentStore, StoredJudge
 from judge.verdict_runs import complete_items, incomplete_items, labels_by_run

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from annotator.measures.confusion import INVALID, positions
+from annotator.measures.estimate import Estimate, estimates
+from annotator.measures.kappa import cluster_numbers
+from annotator.measures.panel import DIFFERENCE, JUDGE, PEOPLE, REFERENCE, Panel
+from annotator.measures.replicates import Sums
+from annotator.measures.units import gather, patterns
 from annotator.reference import LabelsByAnnotator
-from judge.calibration.measures.confusion import INVALID, positions
-from judge.calibration.measures.estimate import Estimate, estimates
-from judge.calibration.measures.kappa import cluster_numbers
-from judge.calibration.measures.panel import DIFFERENCE, JUDGE, PEOPLE, REFERENCE, Panel
-from judge.calibration.measures.replicates import Sums
-from judge.calibration.measures.units import gather, patterns
 from judge.calibration.sampling.weights import DesignWeights
 from rubrics import Rubric
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judge.calibration.measures.coefficients import kappa_chance
-from judge.calibration.measures.confusion import (
+from annotator.measures.coefficients import kappa_chance
+from annotator.measures.confusion import (
     INVALID,
     Confusion,
     collapsing,
@@ -15,19 +15,19 @@ from judge.calibration.measures.confusion import (
     parseable,
     positions,
 )
-from judge.calibration.measures.edge_bounds import TableOf, with_squares
-from judge.calibration.measures.estimate import Estimate, estimates
-from judge.calibration.measures.kappa import Kappa, cluster_numbers, reported_kappa
-from judge.calibration.measures.label_scores import LabelScores, label_scores
-from judge.calibration.measures.layout import Layout, pair_tables
-from judge.calibration.measures.replicates import Sums
-from judge.calibration.measures.table_measures import (
+from annotator.measures.edge_bounds import TableOf, with_squares
+from annotator.measures.estimate import Estimate, estimates
+from annotator.measures.kappa import Kappa, cluster_numbers, reported_kappa
+from annotator.measures.label_scores import LabelScores, label_scores
+from annotator.measures.layout import Layout, pair_tables
+from annotator.measures.replicates import Sums
+from annotator.measures.table_measures import (
     binary_measures,
     coefficient,
     label_measures,
     table_measures,
 )
-from judge.calibration.measures.units import Patterns, Units, gather, patterns
+from annotator.measures.units import Patterns, Units, gather, patterns
 from judge.calibration.pairing import Pair
 from judge.calibration.sampling.weights import DesignWeights
 from rubrics import Rubric

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 from annotator.annotation import Annotation
+from annotator.measures.confusion import outcome_of
 from annotator.reference import References
 from generation.item import Item
-from judge.calibration.measures.confusion import outcome_of
 from judge.judgment import Judgment
 from judge.reading import Verdicts
 from rubrics import fingerprint

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Set
 import numpy as np
 from sqlite_utils import Database
 
-from annotator.adjudication import Adjudication, current_adjudications
+from annotator.adjudication.adjudication import Adjudication, current_adjudications
 from annotator.annotation import Annotation, current_annotations
+from annotator.measures.dawid_skene import DawidSkene, dawid_skene
 from annotator.name import checked_name
 from annotator.reference import (
     LabelsByAnnotator,
@@ -16,7 +17,6 @@ from annotator.reference import (
     reference_labels,
 )
 from annotator.reference_rule import ReferenceRule
-from judge.calibration.measures.dawid_skene import DawidSkene, dawid_skene
 from judge.plural import counted
 from rubrics import InputError, Rubric
 

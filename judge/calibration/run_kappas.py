@@ -6,12 +6,12 @@ from statistics import stdev
 
 import numpy as np
 
-from judge.calibration.measures.coefficients import kappa_chance, kappas
-from judge.calibration.measures.estimate import Estimate, Measure, estimates
-from judge.calibration.measures.layout import Layout
-from judge.calibration.measures.replicates import Sums
-from judge.calibration.measures.table_measures import coefficient
-from judge.calibration.measures.units import patterns
+from annotator.measures.coefficients import kappa_chance, kappas
+from annotator.measures.estimate import Estimate, Measure, estimates
+from annotator.measures.layout import Layout
+from annotator.measures.replicates import Sums
+from annotator.measures.table_measures import coefficient
+from annotator.measures.units import patterns
 from judge.calibration.pair_estimates import outcome_codes, pair_units, run_tables, squares
 from judge.calibration.pairing import Pair
 from judge.calibration.sampling.weights import DesignWeights

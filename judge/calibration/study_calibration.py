@@ -4,23 +4,23 @@ from collections.abc import Mapping, Set
 
 from sqlite_utils import Database
 
-from annotator.adjudication import current_adjudications
+from annotator.adjudication.adjudication import current_adjudications
+from annotator.agreement.annotator_influence import annotator_influence
+from annotator.agreement.human import human_agreement
+from annotator.agreement.intra_annotator import intra_annotator
 from annotator.annotation import Annotation, current_annotations
 from annotator.labels import blind_items, recorded_rubric
+from annotator.measures.confusion import outcome_of
+from annotator.measures.sample_size import labels_needed
 from annotator.name import checked_name
 from annotator.reference import labels_by_annotator
 from annotator.reference_rule import ReferenceRule
 from generation.item import Item
 from generation.study import DEFAULT_SEED
-from judge.calibration.annotator_influence import annotator_influence
 from judge.calibration.calibration import Calibration
 from judge.calibration.consistency import flips
-from judge.calibration.human import human_agreement
 from judge.calibration.human_ceiling import human_ceiling
-from judge.calibration.intra_annotator import intra_annotator
 from judge.calibration.judge_choice import check_rubric, choose_judge
-from judge.calibration.measures.confusion import outcome_of
-from judge.calibration.measures.sample_size import labels_needed
 from judge.calibration.pair_estimates import estimate_pairs
 from judge.calibration.pairing import INCOMPLETE, Pairing, conversation_of, pair_items
 from judge.calibration.references import fold_references

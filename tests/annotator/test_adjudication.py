@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 from sqlite_utils import Database
 
-from annotator.adjudication import (
+from annotator.adjudication.adjudication import (
     REASON_LIMIT,
     adjudicate,
     current_adjudications,
@@ -17,7 +17,7 @@ from annotator.adjudication import (
 )
 from annotator.annotation import append_event
 from annotator.cli import annotate
-from annotator.display import put_display
+from annotator.labelling.display import put_display
 from annotator.labels import BlindItem, add_items, open_labels, record_rubric
 from annotator.migrations import annotator_migrations
 from generation.item import Item, Message

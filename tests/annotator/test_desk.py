@@ -6,7 +6,7 @@ import pytest
 from hostile_texts import HOSTILE_TEXTS
 
 from annotator.annotation import annotation_history
-from annotator.desk import Desk
+from annotator.labelling.desk import Desk
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from annotator.annotation import annotation_history
-from annotator.choice import Choice
+from annotator.labelling.choice import Choice
+from annotator.labelling.session import LabellingSession
 from annotator.labels import open_labels, record_rubric, recorded_rubric
-from annotator.session import LabellingSession
 from rubrics import InputError
 
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from annotator.annotation import annotation_history, current_annotations
-from annotator.choice import NOTE_LIMIT, SKIP_REASONS, Choice
+from annotator.labelling.choice import NOTE_LIMIT, SKIP_REASONS, Choice
+from annotator.labelling.session import LabellingSession
 from annotator.labels import BlindItem, add_items, record_rubric
-from annotator.session import LabellingSession
 from generation.item import Item, Message
 from rubrics import InputError, load_rubric
 

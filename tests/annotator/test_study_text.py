@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 from hostile_texts import HOSTILE_TEXTS
 
-from annotator.rendered import RENDER_LIMIT, rendered_html
+from annotator.labelling.rendered import RENDER_LIMIT, rendered_html
 from annotator.verbatim import is_invisible, verbatim_html
 
 TEXT_TAGS = {f"h{level}" for level in range(1, 7)} | {

@@ -22,14 +22,14 @@ import numpy as np  # noqa: E402
 import rates_study  # noqa: E402
 from populations import MARGINS, K, independent, two_judges  # noqa: E402
 
+from annotator.measures.alpha import alpha_of_counts  # noqa: E402
+from annotator.measures.coefficients import kappas  # noqa: E402
+from annotator.measures.estimate import Measure, estimates  # noqa: E402
+from annotator.measures.kappa import kappa_of  # noqa: E402
+from annotator.measures.layout import Layout, pair_tables  # noqa: E402
+from annotator.measures.replicates import RESAMPLES  # noqa: E402
+from annotator.measures.units import Units, gather, patterns  # noqa: E402
 from generation.study import Study  # noqa: E402
-from judge.calibration.measures.alpha import alpha_of_counts  # noqa: E402
-from judge.calibration.measures.coefficients import kappas  # noqa: E402
-from judge.calibration.measures.estimate import Measure, estimates  # noqa: E402
-from judge.calibration.measures.kappa import kappa_of  # noqa: E402
-from judge.calibration.measures.layout import Layout, pair_tables  # noqa: E402
-from judge.calibration.measures.replicates import RESAMPLES  # noqa: E402
-from judge.calibration.measures.units import Units, gather, patterns  # noqa: E402
 
 EACH = 5  # items per conversation, and raters per item
 MISSING = 0.3  # of the ratings

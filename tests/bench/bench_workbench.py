@@ -23,7 +23,7 @@ from playwright.sync_api import Page, sync_playwright
 from workbench_study import SCRIPTS, Shape, make_study
 
 from annotator.annotation import append_event, current_annotation
-from annotator.display import put_display
+from annotator.labelling.display import put_display
 from annotator.labels import item_ids, open_labels
 from generation.clock import now
 from generation.study import Study

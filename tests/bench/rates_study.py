@@ -12,7 +12,7 @@ import numpy as np
 from sqlite_utils import Database
 
 from annotator.annotation import append_event
-from annotator.display import put_display
+from annotator.labelling.display import put_display
 from annotator.labels import blind_items, open_labels, record_rubric
 from generation.item import Item, Message
 from generation.study import Study

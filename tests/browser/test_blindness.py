@@ -14,9 +14,9 @@ from labelled_study import judge, sampled_study
 from labelled_study import label as write_labels
 from labelling_page import label, shown_turn, status
 
-from annotator.choice import Choice
+from annotator.labelling.choice import Choice
+from annotator.labelling.session import LabellingSession
 from annotator.labels import open_labels, record_rubric
-from annotator.session import LabellingSession
 from rubrics import load_rubric
 
 pytestmark = pytest.mark.browser
@@ -154,7 +154,7 @@ def test_the_annotators_process_has_nothing_of_the_workbench_that_runs_beside_it
 
 def test_serving_the_annotators_page_never_imports_the_judge():
     code = (
-        "import annotator.app, annotator.cli, annotator.local_page, sys; "
+        "import annotator.labelling.app, annotator.cli, annotator.web.local_page, sys; "
         "print([name for name in sys.modules if name.split('.')[0] == 'judge'])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

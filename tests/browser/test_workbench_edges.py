@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 from stub_http import Held
 from stub_server import StubServer, any_verdict, error, turn_of
 
-from annotator.choice import NOTE_LIMIT, Choice
+from annotator.labelling.choice import NOTE_LIMIT, Choice
 from generation.study import Study
 from judge.calibration.authoring import Change, new_template
 from judge.calibration.causes.cause_store import current_notes

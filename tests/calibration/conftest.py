@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 
 from annotator.annotation import append_event
-from annotator.display import put_display
+from annotator.labelling.display import put_display
 from annotator.labels import blind_items, open_labels, record_rubric
 from generation.item import Item, Message
 from generation.store import TurnStore

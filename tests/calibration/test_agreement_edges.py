@@ -7,16 +7,16 @@ import pytest
 from item_alpha import nominal_alpha
 from lone_items import alone, kappa_of_tables, scores_of
 
-from judge.calibration.measures.agreement import (
+from annotator.measures.agreement import (
     NO_ITEMS,
     ONE_CLASS,
     agreement,
     band,
     table_agreement,
 )
-from judge.calibration.measures.alpha import alpha_with_interval
-from judge.calibration.measures.confusion import INVALID, from_table, tally
-from judge.calibration.measures.interval import WILSON
+from annotator.measures.alpha import alpha_with_interval
+from annotator.measures.confusion import INVALID, from_table, tally
+from annotator.measures.interval import WILSON
 from rubrics import InputError
 
 

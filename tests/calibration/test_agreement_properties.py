@@ -6,8 +6,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from lone_items import alone, kappa_of_tables
 
-from judge.calibration.measures.agreement import influence, kappas, table_agreement
-from judge.calibration.measures.confusion import collapsing, parseable, tally
+from annotator.measures.agreement import influence, kappas, table_agreement
+from annotator.measures.confusion import collapsing, parseable, tally
 
 LETTERS = "abcd"
 pairs = st.lists(st.tuples(st.sampled_from(LETTERS), st.sampled_from(LETTERS)), max_size=40)

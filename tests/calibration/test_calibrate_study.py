@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from annotator.labels import open_labels
-from judge.calibration.measures.agreement import table_agreement
+from annotator.measures.agreement import table_agreement
 from judge.calibration.study_calibration import calibrate_study
 from judge.store import open_pipeline
 from rubrics import load_rubric

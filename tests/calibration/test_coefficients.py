@@ -8,7 +8,7 @@ from lone_items import alone, units_of
 from nltk.metrics.agreement import AnnotationTask
 from sklearn.metrics import cohen_kappa_score
 
-from judge.calibration.measures.coefficients import (
+from annotator.measures.coefficients import (
     ac1_chance,
     beyond_chance,
     kappa_chance,
@@ -20,8 +20,8 @@ from judge.calibration.measures.coefficients import (
     total,
     uniform_chance,
 )
-from judge.calibration.measures.estimate import estimates
-from judge.calibration.measures.table_measures import (
+from annotator.measures.estimate import estimates
+from annotator.measures.table_measures import (
     CHANCE,
     binary_measures,
     label_measures,

@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from annotator.measures.agreement import table_agreement
+from annotator.measures.coefficients import kappas
+from annotator.measures.estimate import Estimate, estimates
+from annotator.measures.interval import BCA, Interval, no_interval
+from annotator.measures.optimism import selection_optimism
+from annotator.measures.permutation import swap_permutation
 from judge.calibration.comparison.comparison import Comparison, compare_ratings
 from judge.calibration.comparison.difference import Difference, kappa_difference, paired_error
 from judge.calibration.comparison.ratings import Ratings, rating_units
-from judge.calibration.measures.agreement import table_agreement
-from judge.calibration.measures.coefficients import kappas
-from judge.calibration.measures.estimate import Estimate, estimates
-from judge.calibration.measures.interval import BCA, Interval, no_interval
-from judge.calibration.measures.optimism import selection_optimism
-from judge.calibration.measures.permutation import swap_permutation
 
 # McKenzie et al. 1996 (J Psychiatr Res 30:483), as in Vanbelle and Albert 2008: people, A, B.
 MCKENZIE = {"000": 33, "001": 2, "010": 1, "011": 1, "100": 2, "101": 4, "111": 7}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from judge.calibration.measures.dawid_skene import dawid_skene
+from annotator.measures.dawid_skene import dawid_skene
 
 # Dawid and Skene 1979 (Appl Stat 28:20), table 1: fitness of 45 patients for anaesthesia, the first
 # anaesthetist three times and four others once each.

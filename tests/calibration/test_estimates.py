@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.calibration.measures.agreement import table_agreement
-from judge.calibration.measures.coefficients import kappa_chance, kappas, share
-from judge.calibration.measures.estimate import ONE_UNIT, Measure, estimates
-from judge.calibration.measures.interval import BCA, FEW_NOTE, Interval
-from judge.calibration.measures.kappa import cluster_numbers
-from judge.calibration.measures.layout import Layout, pair_tables
-from judge.calibration.measures.table_measures import coefficient, table_measures
-from judge.calibration.measures.units import gather, patterns
+from annotator.measures.agreement import table_agreement
+from annotator.measures.coefficients import kappa_chance, kappas, share
+from annotator.measures.estimate import ONE_UNIT, Measure, estimates
+from annotator.measures.interval import BCA, FEW_NOTE, Interval
+from annotator.measures.kappa import cluster_numbers
+from annotator.measures.layout import Layout, pair_tables
+from annotator.measures.table_measures import coefficient, table_measures
+from annotator.measures.units import gather, patterns
 
 LABELS = 3
 SOME = 1_000

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from judge.calibration.annotator_influence import ONE_LABEL, annotator_influence
+from annotator.agreement.annotator_influence import ONE_LABEL, annotator_influence
+from annotator.agreement.intra_annotator import intra_annotator
+from annotator.measures.agreement import ONE_CLASS
+from annotator.measures.confusion import INVALID
+from annotator.measures.panel import NO_PAIR
 from judge.calibration.human_ceiling import human_ceiling
-from judge.calibration.intra_annotator import intra_annotator
-from judge.calibration.measures.agreement import ONE_CLASS
-from judge.calibration.measures.confusion import INVALID
-from judge.calibration.measures.panel import NO_PAIR
 from judge.calibration.report.human_text import human_text
 from judge.calibration.sampling.weights import DesignWeights
 from rubrics import InputError, load_rubric

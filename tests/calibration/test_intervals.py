@@ -6,8 +6,8 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.calibration.measures.estimate import Measure, estimates
-from judge.calibration.measures.interval import (
+from annotator.measures.estimate import Measure, estimates
+from annotator.measures.interval import (
     BCA,
     PERCENTILE,
     Interval,
@@ -17,8 +17,8 @@ from judge.calibration.measures.interval import (
     large_sample_interval,
     wilson,
 )
-from judge.calibration.measures.replicates import replicate
-from judge.calibration.measures.units import gather
+from annotator.measures.replicates import replicate
+from annotator.measures.units import gather
 
 # Efron and Tibshirani 1993 (An Introduction to the Bootstrap), table 3.1: fifteen law schools.
 LSAT = np.array([576, 635, 558, 578, 666, 580, 555, 661, 651, 605, 653, 575, 545, 572, 594])

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from annotator.measures.confusion import INVALID
 from judge.calibration.label_table.normalise import (
     AGAIN,
     NO_LABEL,
@@ -13,7 +14,6 @@ from judge.calibration.label_table.normalise import (
 )
 from judge.calibration.label_table.raw_rating import RawRating, RawTable
 from judge.calibration.label_table.table import LabelTable
-from judge.calibration.measures.confusion import INVALID
 from rubrics import InputError
 
 NAN = float("nan")

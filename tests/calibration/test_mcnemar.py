@@ -2,7 +2,7 @@
 
 import pytest
 
-from judge.calibration.measures.mcnemar import NONE_DISCORDANT, mcnemar
+from annotator.measures.mcnemar import NONE_DISCORDANT, mcnemar
 
 
 @pytest.mark.parametrize(

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from judge.calibration.measures.double_sample import Judged, Labelled, score_interval
-from judge.calibration.measures.interval import wilson
-from judge.calibration.measures.misclassification import (
+from annotator.measures.double_sample import Judged, Labelled, score_interval
+from annotator.measures.interval import wilson
+from annotator.measures.misclassification import (
     PROJECTED,
     invert,
     judge_errors,
     rogan_gladen,
     simplex_projection,
 )
-from judge.calibration.measures.poststratification import (
+from annotator.measures.poststratification import (
     post_strata,
     poststratify,
     representativeness,

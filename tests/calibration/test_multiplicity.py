@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from judge.calibration.measures.multiplicity import benjamini_hochberg, holm
+from annotator.measures.multiplicity import benjamini_hochberg, holm
 
 p_lists = st.lists(st.floats(0, 1), min_size=1, max_size=8)
 

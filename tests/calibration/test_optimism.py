@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from judge.calibration.measures.optimism import expected_maximum, selection_optimism
-from judge.calibration.measures.sample_size import MARGINS, error_per_item
+from annotator.measures.optimism import expected_maximum, selection_optimism
+from annotator.measures.sample_size import MARGINS, error_per_item
 from rubrics import InputError
 
 

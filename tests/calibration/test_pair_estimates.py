@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
 
-from judge.calibration.measures.interval import WILSON, wilson
+from annotator.measures.interval import WILSON, wilson
 from judge.calibration.pair_estimates import estimate_pairs
 from judge.calibration.pairing import Pair
 from judge.calibration.sampling.weights import DesignWeights

@@ -5,11 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from judge.calibration.measures.coefficients import kappas, observed
-from judge.calibration.measures.layout import Layout, pair_tables
-from judge.calibration.measures.mcnemar import mcnemar
-from judge.calibration.measures.permutation import ENUMERATED, Permutation, swap_permutation
-from judge.calibration.measures.units import gather, patterns
+from annotator.measures.coefficients import kappas, observed
+from annotator.measures.layout import Layout, pair_tables
+from annotator.measures.mcnemar import mcnemar
+from annotator.measures.permutation import ENUMERATED, Permutation, swap_permutation
+from annotator.measures.units import gather, patterns
 
 K = 3
 TWO = Layout({"first": (K, K), "second": (K, K)})

@@ -9,9 +9,9 @@ import pytest
 from item_alpha import nominal_alpha
 
 from annotator.annotation import Annotation
+from annotator.measures.agreement import agreement, table_agreement
+from annotator.measures.confusion import INVALID, parseable, tally
 from annotator.reference import labels_by_annotator, reference_labels
-from judge.calibration.measures.agreement import agreement, table_agreement
-from judge.calibration.measures.confusion import INVALID, parseable, tally
 from rubrics import Category, Rubric
 
 DATA = Path(__file__).parents[1] / "data"

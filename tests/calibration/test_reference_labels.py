@@ -6,7 +6,7 @@ import re
 import pytest
 from calibrate_command import failed, run
 
-from annotator.adjudication import Adjudication, adjudicate
+from annotator.adjudication.adjudication import Adjudication, adjudicate
 from annotator.annotation import Annotation, current_annotations
 from annotator.reference import labels_by_annotator, reference_labels
 from annotator.reference_rule import ReferenceRule

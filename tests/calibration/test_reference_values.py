@@ -11,14 +11,14 @@ from scipy.stats import bootstrap, norm, t
 from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from judge.calibration.measures.agreement import agreement, table_agreement
-from judge.calibration.measures.alpha import (
+from annotator.measures.agreement import agreement, table_agreement
+from annotator.measures.alpha import (
     alpha_features,
     alpha_with_interval,
     alphas,
     counted_alpha,
 )
-from judge.calibration.measures.confusion import collapsing, from_table
+from annotator.measures.confusion import collapsing, from_table
 
 # Name (source): table (rows: rater 1), kappa, Fleiss-Cohen-Everitt standard error where published
 # or recomputed with SAS, statsmodels or irrCAC.

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from judge.calibration.measures.agreement import influence
-from judge.calibration.measures.coefficients import kappas, share
-from judge.calibration.measures.replicates import SPARSE, replicate, resampled_sums, run_variances
-from judge.calibration.measures.units import gather
+from annotator.measures.agreement import influence
+from annotator.measures.coefficients import kappas, share
+from annotator.measures.replicates import SPARSE, replicate, resampled_sums, run_variances
+from annotator.measures.units import gather
 
 MANY = 3_000
 

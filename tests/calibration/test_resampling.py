@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from lone_items import alone, kappa_of_tables, units_of
 
-from judge.calibration.measures.agreement import table_agreement
-from judge.calibration.measures.coefficients import kappa_chance, kappas
-from judge.calibration.measures.confusion import parseable
-from judge.calibration.measures.estimate import estimates
-from judge.calibration.measures.interval import FEW_NOTE
-from judge.calibration.measures.kappa import reported_kappa
-from judge.calibration.measures.replicates import resampled_sums
-from judge.calibration.measures.table_measures import coefficient
+from annotator.measures.agreement import table_agreement
+from annotator.measures.coefficients import kappa_chance, kappas
+from annotator.measures.confusion import parseable
+from annotator.measures.estimate import estimates
+from annotator.measures.interval import FEW_NOTE
+from annotator.measures.kappa import reported_kappa
+from annotator.measures.replicates import resampled_sums
+from annotator.measures.table_measures import coefficient
 
 COHEN = np.array([[88, 14, 18], [10, 40, 10], [2, 6, 12]])
 # Seven classes with skewed margins; true kappa .726.

@@ -7,8 +7,8 @@ from statistics import stdev
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from judge.calibration.measures.interval import wilson
-from judge.calibration.measures.replicates import FEW_RUNS
+from annotator.measures.interval import wilson
+from annotator.measures.replicates import FEW_RUNS
 from judge.calibration.pair_estimates import estimate_pairs
 from judge.calibration.pairing import Pair
 from judge.calibration.run_kappas import run_kappas

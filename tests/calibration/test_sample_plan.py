@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from calibrate_command import run
 
-from generation.study import Study
-from judge.calibration.measures.sample_size import (
+from annotator.measures.sample_size import (
     KAPPA,
     MARGINS,
     error_per_item,
@@ -16,6 +15,7 @@ from judge.calibration.measures.sample_size import (
     items_for_test,
     largest_error,
 )
+from generation.study import Study
 from judge.calibration.sampling.plan import plan_sample
 from rubrics import InputError
 

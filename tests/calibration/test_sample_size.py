@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from lone_items import alone, kappa_of_tables
 
-from judge.calibration.measures.agreement import table_agreement
-from judge.calibration.measures.sample_size import (
+from annotator.measures.agreement import table_agreement
+from annotator.measures.sample_size import (
     ENOUGH_TO_SCALE,
     KAPPA,
     MARGINS,

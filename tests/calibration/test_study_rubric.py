@@ -14,7 +14,7 @@ from calibrate_command import failed, run
 from click.testing import CliRunner
 from hash_halves import split_of
 
-import annotator.app
+import annotator.labelling.app
 from annotator.cli import annotate
 from generation.item import Item, Message
 from generation.store import TurnStore
@@ -292,7 +292,9 @@ class TestUse:
 
     def test_people_label_under_it(self, study, own, monkeypatch):
         served = []
-        monkeypatch.setattr(annotator.app, "serve", lambda *said, **_: served.append(said))
+        monkeypatch.setattr(
+            annotator.labelling.app, "serve", lambda *said, **_: served.append(said)
+        )
         option = ["--study", str(study.study.folder)]
         assert CliRunner().invoke(annotate, ["--rubric", "v4", *option]).exit_code == 0
         assert CliRunner().invoke(annotate, option).exit_code == 0

@@ -11,10 +11,10 @@ import pytest
 from calibrate_command import failed, run
 from stub_server import Answer, StubServer, completion, error, verdict
 
+from annotator.measures.estimate import estimates
 from generation.item import Item, Message
 from generation.study import Study
 from judge.calibration.causes.cause_store import current_notes, note_cause
-from judge.calibration.measures.estimate import estimates
 from judge.calibration.splits.frozen_split import frozen_split, part_of
 from judge.calibration.splits.split import query_hash
 from judge.calibration.suggest.guard import Guard

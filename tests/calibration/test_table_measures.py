@@ -5,16 +5,16 @@ import pytest
 from lone_items import alone, units_of
 from statsmodels.stats.proportion import proportion_confint
 
-from judge.calibration.measures.edge_bounds import Counted, with_squares
-from judge.calibration.measures.estimate import estimates
-from judge.calibration.measures.interval import WILSON
-from judge.calibration.measures.table_measures import (
+from annotator.measures.edge_bounds import Counted, with_squares
+from annotator.measures.estimate import estimates
+from annotator.measures.interval import WILSON
+from annotator.measures.table_measures import (
     CHANCE,
     binary_measures,
     label_measures,
     table_measures,
 )
-from judge.calibration.measures.units import gather, patterns
+from annotator.measures.units import gather, patterns
 
 SOME = 200
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from judge.calibration.measures.layout import Layout, pair_tables
-from judge.calibration.measures.units import DENSE_CODES, Units, gather, patterns
+from annotator.measures.layout import Layout, pair_tables
+from annotator.measures.units import DENSE_CODES, Units, gather, patterns
 
 ONE_HOT = np.eye(3)
 

@@ -11,20 +11,20 @@ import numpy as np
 import populations as population
 from populations import KAPPA, MARGINS, SIGMA, Judged, K
 
-from judge.calibration.measures import double_sample
-from judge.calibration.measures.coefficients import kappa_chance, kappas
-from judge.calibration.measures.estimate import Estimate, Measure, estimates
-from judge.calibration.measures.interval import Interval, large_sample_interval
-from judge.calibration.measures.layout import Layout, pair_tables
-from judge.calibration.measures.misclassification import rogan_gladen
-from judge.calibration.measures.permutation import swap_permutation
-from judge.calibration.measures.poststratification import poststratify
-from judge.calibration.measures.table_measures import (
+from annotator.measures import double_sample
+from annotator.measures.coefficients import kappa_chance, kappas
+from annotator.measures.estimate import Estimate, Measure, estimates
+from annotator.measures.interval import Interval, large_sample_interval
+from annotator.measures.layout import Layout, pair_tables
+from annotator.measures.misclassification import rogan_gladen
+from annotator.measures.permutation import swap_permutation
+from annotator.measures.poststratification import poststratify
+from annotator.measures.table_measures import (
     binary_measures,
     coefficient,
     label_measures,
 )
-from judge.calibration.measures.units import Units, gather, patterns
+from annotator.measures.units import Units, gather, patterns
 
 COVERAGE, FALSE_ALARMS = (0.93, 0.97), (0.0, 0.065)
 COMPARED, CHECK = "(for comparison)", "(cross-check)"  # methods that no target is for

@@ -1,6 +1,6 @@
 """Alpha of raters whose items are independent."""
 
-from judge.calibration.measures.alpha import alpha_with_interval
+from annotator.measures.alpha import alpha_with_interval
 
 
 def nominal_alpha(raters, categories) -> tuple[float | None, int]:

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from annotator.choice import Choice
+from annotator.labelling.choice import Choice
+from annotator.labelling.session import LabellingSession
 from annotator.labels import blind_items, open_labels, record_rubric
-from annotator.session import LabellingSession
 from generation.item import Item, Message
 from generation.store import TurnStore
 from generation.study import Study

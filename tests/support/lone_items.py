@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from judge.calibration.measures.confusion import Confusion
-from judge.calibration.measures.estimate import estimates
-from judge.calibration.measures.kappa import Kappa, kappa_of
-from judge.calibration.measures.label_scores import LabelScores, label_scores
-from judge.calibration.measures.table_measures import label_measures
-from judge.calibration.measures.units import Units, gather
+from annotator.measures.confusion import Confusion
+from annotator.measures.estimate import estimates
+from annotator.measures.kappa import Kappa, kappa_of
+from annotator.measures.label_scores import LabelScores, label_scores
+from annotator.measures.table_measures import label_measures
+from annotator.measures.units import Units, gather
 
 
 def alone(table) -> np.ndarray:

@@ -4,9 +4,9 @@ import random
 from collections.abc import Mapping
 from pathlib import Path
 
-from annotator.choice import Choice
+from annotator.labelling.choice import Choice
+from annotator.labelling.session import LabellingSession
 from annotator.labels import open_labels, record_rubric
-from annotator.session import LabellingSession
 from judge.lexical.baseline import judge_lexically
 from rubrics import Rubric
 

@@ -14,7 +14,7 @@ import pytest
 from test_judge_server import NAME, base_url  # noqa: F401
 
 from annotator.annotation import append_event
-from annotator.display import put_display
+from annotator.labelling.display import put_display
 from annotator.labels import blind_items, open_labels, record_rubric
 from generation.clock import now
 from generation.item import Message

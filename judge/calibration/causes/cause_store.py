@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from annotator.adjudication import request_adjudication
+from annotator.adjudication.adjudication import request_adjudication
 from annotator.name import checked_name
 from generation.clock import now
 from generation.database import immediate

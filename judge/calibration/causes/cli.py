@@ -42,7 +42,7 @@ def cause(
     A note takes the place of the item's earlier one, which is kept. "label slip" sends the item
     to blind adjudication; people's labels stay as they are until it is decided.
     """
-    from annotator.adjudication import is_requested
+    from annotator.adjudication.adjudication import is_requested
     from annotator.labels import open_labels
     from judge.calibration.causes.study_causes import note_item, study_causes
     from judge.calibration.causes.terminal import causes_text, noted_text

@@ -5,6 +5,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from annotator.measures.coefficients import kappa_chance
+from annotator.measures.confusion import Confusion, from_table
+from annotator.measures.estimate import Estimate, Measure, estimates
+from annotator.measures.multiplicity import holm
+from annotator.measures.replicates import RESAMPLES
+from annotator.measures.table_measures import coefficient
+from annotator.measures.units import Units
 from judge.calibration.comparison.difference import Difference, difference_of, kappa_difference
 from judge.calibration.comparison.label_change import LabelChange, f1_difference, label_changes
 from judge.calibration.comparison.ratings import Blocks, Ratings, rating_units
@@ -13,13 +20,6 @@ from judge.calibration.comparison.right_answers import (
     right_answers,
     share_difference,
 )
-from judge.calibration.measures.coefficients import kappa_chance
-from judge.calibration.measures.confusion import Confusion, from_table
-from judge.calibration.measures.estimate import Estimate, Measure, estimates
-from judge.calibration.measures.multiplicity import holm
-from judge.calibration.measures.replicates import RESAMPLES
-from judge.calibration.measures.table_measures import coefficient
-from judge.calibration.measures.units import Units
 
 OTHER = "other"  # what is no common label: unreadable, or a category that the other rubric lacks
 

@@ -4,14 +4,14 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from judge.calibration.measures.agreement import influence
-from judge.calibration.measures.coefficients import kappas
-from judge.calibration.measures.estimate import Estimate, Measure
-from judge.calibration.measures.interval import Interval, large_sample_interval, no_interval
-from judge.calibration.measures.permutation import Permutation, swap_permutation
-from judge.calibration.measures.replicates import Sums
-from judge.calibration.measures.table_measures import TableOf
-from judge.calibration.measures.units import Units
+from annotator.measures.agreement import influence
+from annotator.measures.coefficients import kappas
+from annotator.measures.estimate import Estimate, Measure
+from annotator.measures.interval import Interval, large_sample_interval, no_interval
+from annotator.measures.permutation import Permutation, swap_permutation
+from annotator.measures.replicates import Sums
+from annotator.measures.table_measures import TableOf
+from annotator.measures.units import Units
 
 LEVEL = 0.05  # two-sided, of a verdict
 # Standard errors of a true difference that is found with 80% power: z(1 - .05/2) + z(.80).

@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from judge.calibration.measures.coefficients import one_against_rest, share
-from judge.calibration.measures.estimate import Estimate, Measure
-from judge.calibration.measures.interval import Interval, no_interval
-from judge.calibration.measures.multiplicity import benjamini_hochberg
-from judge.calibration.measures.replicates import Sums
-from judge.calibration.measures.table_measures import FEW_POSITIVES, TableOf
+from annotator.measures.coefficients import one_against_rest, share
+from annotator.measures.estimate import Estimate, Measure
+from annotator.measures.interval import Interval, no_interval
+from annotator.measures.multiplicity import benjamini_hochberg
+from annotator.measures.replicates import Sums
+from annotator.measures.table_measures import FEW_POSITIVES, TableOf
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judge.calibration.measures.kappa import cluster_numbers
-from judge.calibration.measures.layout import Layout, pair_tables
-from judge.calibration.measures.units import Units, gather, patterns
+from annotator.measures.kappa import cluster_numbers
+from annotator.measures.layout import Layout, pair_tables
+from annotator.measures.units import Units, gather, patterns
 
 NONE = -1  # no rating: the item is no part of this table
 

@@ -5,13 +5,13 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judge.calibration.measures.coefficients import observed
-from judge.calibration.measures.estimate import Estimate, Measure
-from judge.calibration.measures.mcnemar import McNemar, mcnemar
-from judge.calibration.measures.permutation import Permutation, swap_permutation
-from judge.calibration.measures.replicates import Sums
-from judge.calibration.measures.table_measures import TableOf
-from judge.calibration.measures.units import Units
+from annotator.measures.coefficients import observed
+from annotator.measures.estimate import Estimate, Measure
+from annotator.measures.mcnemar import McNemar, mcnemar
+from annotator.measures.permutation import Permutation, swap_permutation
+from annotator.measures.replicates import Sums
+from annotator.measures.table_measures import TableOf
+from annotator.measures.units import Units
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sqlite_utils import Database
 
 from annotator.labels import blind_items, recorded_rubric
+from annotator.measures.optimism import selection_optimism
 from annotator.reference_rule import ReferenceRule
 from judge.calibration.comparison.comparison import Comparison, compare_ratings
 from judge.calibration.comparison.contestants import Entrant
@@ -15,7 +16,6 @@ from judge.calibration.comparison.study_ratings import (
     study_ratings,
 )
 from judge.calibration.judge_choice import check_rubric, judge_dict
-from judge.calibration.measures.optimism import selection_optimism
 from judge.calibration.pairing import Exclusion, pair_items
 from judge.calibration.references import references_of
 from judge.calibration.sampling.repeats import repeated_items, without_repeats

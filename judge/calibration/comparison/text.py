@@ -4,6 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from rich.table import Table
 
+from annotator.measures.estimate import Estimate
+from annotator.measures.interval import BCA
+from annotator.measures.replicates import RESAMPLES
 from judge.calibration.comparison.challenge_tables import cross_table, label_table, p_text
 from judge.calibration.comparison.comparison import Challenge, Comparison
 from judge.calibration.comparison.difference import Difference
@@ -11,9 +14,6 @@ from judge.calibration.comparison.right_answers import RightAnswers
 from judge.calibration.comparison.study_comparison import StudyComparison
 from judge.calibration.comparison.study_ratings import ComparedItem
 from judge.calibration.comparison.table_comparison import TableComparison
-from judge.calibration.measures.estimate import Estimate
-from judge.calibration.measures.interval import BCA
-from judge.calibration.measures.replicates import RESAMPLES
 from judge.calibration.pairing import Exclusion
 from judge.calibration.report.wording import interval_text, number
 from judge.plain_text import WIDTH, cells, new_table, rendered, shortened, wrapped

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from annotator.measures.alpha import alpha_bound, alpha_features, alphas
+from annotator.measures.confusion import INVALID
+from annotator.measures.estimate import Estimate, Measure, estimates
+from annotator.measures.interval import no_interval
+from annotator.measures.table_measures import CORRELATION
+from annotator.measures.units import Units, gather, patterns
 from judge.calibration.label_table.pair import clusters_of, mean_weights
 from judge.calibration.label_table.table import LabelTable
-from judge.calibration.measures.alpha import alpha_bound, alpha_features, alphas
-from judge.calibration.measures.confusion import INVALID
-from judge.calibration.measures.estimate import Estimate, Measure, estimates
-from judge.calibration.measures.interval import no_interval
-from judge.calibration.measures.table_measures import CORRELATION
-from judge.calibration.measures.units import Units, gather, patterns
 
 NO_PAIR = "no item has two labels"
 ONE_LABEL = "fewer than two labels in use: no disagreement could have been expected"

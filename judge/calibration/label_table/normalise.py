@@ -13,6 +13,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan
 
+from annotator.measures.confusion import INVALID
 from judge.calibration.label_table.raw_rating import (
     HUMAN,
     JUDGE,
@@ -23,7 +24,6 @@ from judge.calibration.label_table.raw_rating import (
     Several,
 )
 from judge.calibration.label_table.table import LabelTable, Rating
-from judge.calibration.measures.confusion import INVALID
 from judge.calibration.pairing import Exclusion
 from rubrics import InputError
 

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from annotator.measures.agreement import NO_ITEMS, band, influence, table_agreement
+from annotator.measures.confusion import INVALID, Confusion, from_table
+from annotator.measures.estimate import Estimate, Measure, estimates
+from annotator.measures.interval import no_interval
+from annotator.measures.kappa import cluster_numbers
+from annotator.measures.layout import pair_tables
+from annotator.measures.table_measures import CHANCE, label_measures, table_measures
+from annotator.measures.units import Units, gather, patterns
 from judge.calibration.label_table.raw_rating import JUDGE
 from judge.calibration.label_table.table import LabelTable
-from judge.calibration.measures.agreement import NO_ITEMS, band, influence, table_agreement
-from judge.calibration.measures.confusion import INVALID, Confusion, from_table
-from judge.calibration.measures.estimate import Estimate, Measure, estimates
-from judge.calibration.measures.interval import no_interval
-from judge.calibration.measures.kappa import cluster_numbers
-from judge.calibration.measures.layout import pair_tables
-from judge.calibration.measures.table_measures import CHANCE, label_measures, table_measures
-from judge.calibration.measures.units import Units, gather, patterns
 
 PLAIN = ("agreement", *(name for name in CHANCE if name != "kappa"))
 

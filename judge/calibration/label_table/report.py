@@ -8,6 +8,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from annotator.measures.estimate import Estimate
+from annotator.measures.interval import LEVEL
+from annotator.measures.replicates import RESAMPLES
 from judge.calibration.label_table.alpha_estimate import estimate_alpha
 from judge.calibration.label_table.normalise import label_table
 from judge.calibration.label_table.pair import (
@@ -19,9 +22,6 @@ from judge.calibration.label_table.pair import (
 )
 from judge.calibration.label_table.read import read_ratings
 from judge.calibration.label_table.table import LabelTable
-from judge.calibration.measures.estimate import Estimate
-from judge.calibration.measures.interval import LEVEL
-from judge.calibration.measures.replicates import RESAMPLES
 from judge.plural import counted
 from rubrics import file_fingerprint
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from annotator.measures.confusion import INVALID
 from judge.calibration.label_table.raw_rating import HUMAN, JUDGE
-from judge.calibration.measures.confusion import INVALID
 from judge.calibration.pairing import Exclusion
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from rich.table import Table
 
+from annotator.measures.estimate import Estimate
 from judge.calibration.label_table.pair import PairAgreement
 from judge.calibration.label_table.report import AlphaReport, BareReport, TableReport
-from judge.calibration.measures.estimate import Estimate
 from judge.calibration.report.wording import number
 from judge.plain_text import cell, cells, new_table, rendered, wrapped
 from judge.plural import counted

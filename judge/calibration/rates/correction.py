@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judge.calibration.measures.double_sample import Corrected, Judged, Labelled
-from judge.calibration.measures.misclassification import invert, rogan_gladen
-from judge.calibration.measures.poststratification import (
+from annotator.measures.double_sample import Corrected, Judged, Labelled
+from annotator.measures.misclassification import invert, rogan_gladen
+from annotator.measures.poststratification import (
     ENOUGH,
     Representativeness,
     post_strata,

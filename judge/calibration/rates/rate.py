@@ -5,8 +5,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judge.calibration.judge_choice import judge_dict
-from judge.calibration.measures.double_sample import (
+from annotator.measures.double_sample import (
     Corrected,
     Judged,
     effective_number,
@@ -14,9 +13,10 @@ from judge.calibration.measures.double_sample import (
     unseen_variance,
     variance,
 )
-from judge.calibration.measures.interval import LEVEL, Interval
-from judge.calibration.measures.misclassification import JudgeErrors
-from judge.calibration.measures.poststratification import Representativeness
+from annotator.measures.interval import LEVEL, Interval
+from annotator.measures.misclassification import JudgeErrors
+from annotator.measures.poststratification import Representativeness
+from judge.calibration.judge_choice import judge_dict
 from judge.calibration.pairing import Pairing
 from judge.calibration.rates.turn_verdicts import Cell
 from judge.calibration.sampling.design import Sample

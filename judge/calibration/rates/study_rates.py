@@ -9,12 +9,12 @@ from sqlite_utils import Database
 
 from annotator.annotation import current_annotations
 from annotator.labels import blind_items, recorded_rubric
+from annotator.measures.confusion import INVALID
+from annotator.measures.double_sample import Labelled
+from annotator.measures.misclassification import judge_errors
 from annotator.reference_rule import ReferenceRule
 from judge.calibration.conversations import conversations_by_id, conversations_by_item
 from judge.calibration.judge_choice import check_rubric, choose_judge
-from judge.calibration.measures.confusion import INVALID
-from judge.calibration.measures.double_sample import Labelled
-from judge.calibration.measures.misclassification import judge_errors
 from judge.calibration.pairing import Pair, Pairing, pair_items
 from judge.calibration.rates.correction import (
     Correction,

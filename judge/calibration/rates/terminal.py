@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable
 
+from annotator.measures.double_sample import Corrected
+from annotator.measures.interval import Interval
 from judge.calibration.judge_choice import judge_name
-from judge.calibration.measures.double_sample import Corrected
-from judge.calibration.measures.interval import Interval
 from judge.calibration.rates.rate import INVERTED, POST_STRATIFIED, Rate, RawRate, StudyRates
 from judge.plain_text import cells, new_table, rendered, wrapped
 from judge.plural import counted

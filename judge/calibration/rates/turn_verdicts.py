@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlite_utils import Database
 
-from judge.calibration.measures.double_sample import Judged
+from annotator.measures.double_sample import Judged
 from judge.reading import Reading
 from rubrics import InputError, Rubric
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
+from annotator.measures.alpha import Alpha
+from annotator.measures.interval import Interval
+from annotator.measures.kappa import Kappa
+from annotator.measures.replicates import RESAMPLES
 from judge.calibration.cross_judge import CrossJudge, JudgeRow
-from judge.calibration.measures.alpha import Alpha
-from judge.calibration.measures.interval import Interval
-from judge.calibration.measures.kappa import Kappa
-from judge.calibration.measures.replicates import RESAMPLES
 from judge.calibration.report.wording import band_text, caveats, interval_text, number, size
 from judge.plain_text import cells, new_table, rendered, wrapped
 from judge.plural import counted

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from judge.calibration.measures.estimate import Estimate
+from annotator.measures.estimate import Estimate
 from judge.calibration.report.wording import interval_text, number
 
 STEPS = (0.05, 0.1, 0.2, 0.5, 1.0)  # between ticks; the smallest that gives few enough

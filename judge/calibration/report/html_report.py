@@ -8,15 +8,15 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from annotator.measures.confusion import Confusion
+from annotator.measures.kappa import Kappa
+from annotator.measures.replicates import RESAMPLES
 from annotator.verbatim import verbatim_html
 from judge.calibration.calibration import Calibration
 from judge.calibration.comparison.rivals import Rivals
 from judge.calibration.comparison.study_comparison import StudyComparison
 from judge.calibration.comparison.text import forest_rows, selection_text, verdict_text
 from judge.calibration.judge_choice import judge_name
-from judge.calibration.measures.confusion import Confusion
-from judge.calibration.measures.kappa import Kappa
-from judge.calibration.measures.replicates import RESAMPLES
 from judge.calibration.report.forest import forest
 from judge.calibration.report.wording import (
     band_text,

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
-from judge.calibration.annotator_influence import AnnotatorInfluence
+from annotator.agreement.annotator_influence import AnnotatorInfluence
+from annotator.agreement.intra_annotator import IntraAnnotator
+from annotator.measures.estimate import Estimate
+from annotator.measures.kappa import Kappa
+from annotator.measures.panel import NO_PAIR
 from judge.calibration.human_ceiling import Ceiling, HumanCeiling
-from judge.calibration.intra_annotator import IntraAnnotator
-from judge.calibration.measures.estimate import Estimate
-from judge.calibration.measures.kappa import Kappa
-from judge.calibration.measures.panel import NO_PAIR
 from judge.calibration.report.wording import caveats, interval_text, number
 from judge.plain_text import cells, new_table, rendered, wrapped
 from judge.plural import counted

@@ -5,14 +5,14 @@ from collections.abc import Iterable
 
 from rich.table import Table
 
+from annotator.measures.alpha import Alpha
+from annotator.measures.confusion import INVALID
+from annotator.measures.estimate import Estimate
+from annotator.measures.kappa import Kappa
+from annotator.measures.replicates import RESAMPLES
 from generation.study import Study
 from judge.calibration.calibration import Calibration
 from judge.calibration.judge_choice import judge_name
-from judge.calibration.measures.alpha import Alpha
-from judge.calibration.measures.confusion import INVALID
-from judge.calibration.measures.estimate import Estimate
-from judge.calibration.measures.kappa import Kappa
-from judge.calibration.measures.replicates import RESAMPLES
 from judge.calibration.pairing import Pair
 from judge.calibration.report.human_text import human_text
 from judge.calibration.report.wording import (

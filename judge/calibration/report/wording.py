@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterable
 
 from annotator.annotation import Annotation
+from annotator.measures.alpha import Alpha
+from annotator.measures.estimate import Estimate
+from annotator.measures.interval import BCA, Interval
+from annotator.measures.kappa import Kappa
+from annotator.measures.replicates import FEW_RUNS
 from judge.calibration.calibration import Calibration
-from judge.calibration.measures.alpha import Alpha
-from judge.calibration.measures.estimate import Estimate
-from judge.calibration.measures.interval import BCA, Interval
-from judge.calibration.measures.kappa import Kappa
-from judge.calibration.measures.replicates import FEW_RUNS
 from judge.calibration.pairing import INCOMPLETE, UNDECIDED, Pair
 from judge.calibration.sampling.sample import Sample
 from judge.plural import counted

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import ceil
 
-from judge.calibration.measures.sample_size import (
+from annotator.measures.sample_size import (
     DESIGN_EFFECT,
     KAPPA,
     MARGINS,

@@ -4,14 +4,14 @@ import sys
 from pathlib import Path
 from threading import Thread
 
-from annotator.app import page_file as annotator_file
-from annotator.local_page import LocalPage, prepared_port, serve_page
+from annotator.web.local_page import LocalPage, prepared_port, serve_page
+from annotator.web.page_file import base_style, page_file
 from generation.study import Study
 from judge.calibration.workbench.acts import EXPORTS
 from judge.calibration.workbench.bench import Bench
 from judge.calibration.workbench.desk import WorkbenchDesk
 from judge.calibration.workbench.place import Place
-from judge.calibration.workbench.rendered_view import page_file
+from judge.calibration.workbench.rendered_view import PACKAGE
 from judge.calibration.workbench.stores import opened
 
 # Seconds: a view reads the stores in a hundred short steps, and after each it waits so long, by
@@ -34,9 +34,9 @@ def serve(study: Study, *, port: int) -> None:
     Thread(target=_warm, args=(bench,), daemon=True).start()
     page = LocalPage(
         title=TITLE,
-        html=page_file("page.html"),
-        style=annotator_file("base.css") + page_file("page.css"),
-        script=page_file("page.js"),
+        html=page_file(PACKAGE, "page.html"),
+        style=base_style() + page_file(PACKAGE, "page.css"),
+        script=page_file(PACKAGE, "page.js"),
         acts=(desk.show_view, desk.do_act),
     )
     serve_page(page, free, f"workbench of {study.folder}", desk.close)

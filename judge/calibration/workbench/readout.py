@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from annotator.measures.confusion import outcome_of
+from annotator.measures.sample_size import labels_needed
 from annotator.reference_rule import ReferenceRule
 from judge.calibration.calibration import Calibration
-from judge.calibration.measures.confusion import outcome_of
-from judge.calibration.measures.sample_size import labels_needed
 from judge.calibration.pairing import Pair
 from judge.calibration.report import wording
 from judge.calibration.sampling.strata import Feature, features_of

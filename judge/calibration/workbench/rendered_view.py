@@ -2,18 +2,20 @@
 
 from collections.abc import Callable, Iterable
 from functools import cache, partial
-from importlib import resources
 from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from annotator.verbatim import verbatim_html
+from annotator.web.page_file import page_file
 from judge.calibration.report.wording import number
 from judge.calibration.workbench.place import Place
 from judge.calibration.workbench.view import View
 from judge.plural import counted
 from rubrics import short
+
+PACKAGE = "judge.calibration.workbench"
 
 
 def render_view(view: View, place: Place) -> str:
@@ -25,11 +27,6 @@ def render_view(view: View, place: Place) -> str:
         title=view.title,
         **view.values,
     )
-
-
-def page_file(name: str) -> str:
-    folder = resources.files("judge.calibration.workbench") / "page"
-    return (folder / name).read_text(encoding="utf-8")
 
 
 def interval(found: dict[str, Any]) -> str:
@@ -63,7 +60,7 @@ def _namepairs(names: Iterable[str]) -> list[tuple[str, str]]:
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=FunctionLoader(page_file),
+        loader=FunctionLoader(partial(page_file, PACKAGE)),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

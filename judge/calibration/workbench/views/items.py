@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotator.annotation import Annotation, annotations_of_item
+from annotator.labelling.view import item_view
 from annotator.labels import blind_item
-from annotator.view import item_view
 from judge.calibration.causes.cause import CAUSES, CauseNote
 from judge.calibration.causes.cause_store import current_notes, notes_of_item, own_causes
 from judge.calibration.causes.tally import tally_causes

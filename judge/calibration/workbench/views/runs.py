@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judge.calibration.measures.confusion import outcome_of
+from annotator.measures.confusion import outcome_of
 from judge.calibration.workbench.bench import Bench
 from judge.calibration.workbench.drafts import kept_draft
 from judge.calibration.workbench.launch import Launch, launches

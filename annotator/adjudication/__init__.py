@@ -1,0 +1,1 @@
+"""Deciding the items that people label differently, blind to names and to any judge."""

@@ -1,0 +1,1 @@
+"""How far people agree, with each other and with themselves."""

@@ -1,0 +1,1 @@
+"""Serving pages: the only place that knows of Gradio and of HTTP."""
