@@ -10,7 +10,11 @@ from rubrics import Rubric
 
 @dataclass(frozen=True)
 class Annotation:
-    """One saved event. `kind` is 'label' (with `category`) or 'skip' (with `skip_reason`)."""
+    """One saved event. `kind` is 'label' (with `category`) or 'skip' (with `skip_reason`).
+
+    `late`: saved after its lease had gone to somebody else. `active_ms` is the time of work on it,
+    in milliseconds, where the page measured one.
+    """
 
     event_id: int
     annotator: str
@@ -23,14 +27,21 @@ class Annotation:
     note: str
     flagged: bool
     saved_at: str
+    late: bool = False
+    active_ms: int | None = None
 
 
 def append_event(database: Database, **event: Any) -> int:
     """Store one event (the fields of `Annotation` but event_id and kind, plus its nonce).
 
-    Returns the event's id, which is the receipt that the annotator sees.
+    It never bears an earlier time than the event it supersedes, whatever the clock says. Returns the event's id, which is the receipt that the annotator sees.
     """
     kind = "skip" if event["skip_reason"] else "label"
+    before = current_annotation(
+        database, event["annotator"], event["item_id"], event["rubric_version"]
+    )
+    if before:
+        event["saved_at"] = max(event["saved_at"], before.saved_at)
     return int(database["events"].insert({**event, "kind": kind}).last_pk)
 
 
@@ -49,25 +60,14 @@ def current_annotations(database: Database, rubric_version: str) -> list[Annotat
 def current_annotation(
     database: Database, annotator: str, item_id: str, rubric_version: str
 ) -> Annotation | None:
-    """The latest event of one annotator on one item under a rubric version."""
-    rows = database["events"].rows_where(
-        "annotator = ? AND rubric_version = ? AND item_id = ?",
-        [annotator, rubric_version, item_id],
-        order_by="event_id DESC",
-        limit=1,
-    )
-    return next(map(_annotation, rows), None)
+    """The event of one annotator on one item that stands under a rubric version."""
+    where = "annotator = ? AND rubric_version = ? AND item_id = ?"
+    return next(iter(_standing(database, where, [annotator, rubric_version, item_id])), None)
 
 
 def annotations_of_item(database: Database, item_id: str, rubric_version: str) -> list[Annotation]:
-    """The latest event of every annotator on one item under a rubric version, by annotator."""
-    rows = database["events"].rows_where(
-        """event_id IN (SELECT max(event_id) FROM events
-           WHERE item_id = ? AND rubric_version = ? GROUP BY annotator)""",
-        [item_id, rubric_version],
-        order_by="annotator",
-    )
-    return [_annotation(row) for row in rows]
+    """Every annotator's standing event on one item under a rubric version, by annotator."""
+    return _standing(database, "item_id = ? AND rubric_version = ?", [item_id, rubric_version])
 
 
 def event_of(database: Database, nonce: str) -> Annotation | None:
@@ -76,14 +76,10 @@ def event_of(database: Database, nonce: str) -> Annotation | None:
 
 
 def done_kinds(database: Database, annotator: str, rubric_version: str) -> dict[str, str]:
-    """'label' or 'skip' by the id of every item that an annotator has done under a version.
-
-    Read by index for one person, where `current_events` would fold everybody's events first.
-    """
+    """'label' or 'skip' by the id of every item that an annotator has done under a version."""
     rows = database.conn.execute(
-        """SELECT item_id, kind FROM events WHERE event_id IN (
-               SELECT max(event_id) FROM events
-               WHERE annotator = ? AND rubric_version = ? GROUP BY item_id)""",
+        """SELECT events.item_id, kind FROM standing_events JOIN events USING (event_id)
+           WHERE standing_events.annotator = ? AND standing_events.rubric_version = ?""",
         [annotator, rubric_version],
     )
     return dict(rows.fetchall())
@@ -92,6 +88,16 @@ def done_kinds(database: Database, annotator: str, rubric_version: str) -> dict[
 def annotation_history(database: Database) -> list[Annotation]:
     """Every event ever saved, oldest first."""
     return _read(database, "events", None, [])
+
+
+def _standing(database: Database, where: str, parameters: list[str]) -> list[Annotation]:
+    """By the index of standing events, where the view would fold everybody's first."""
+    rows = database["events"].rows_where(
+        f"event_id IN (SELECT event_id FROM standing_events WHERE {where})",
+        parameters,
+        order_by="annotator",
+    )
+    return [_annotation(row) for row in rows]
 
 
 def _read(
@@ -114,4 +120,6 @@ def _annotation(row: dict[str, Any]) -> Annotation:
         note=row["note"],
         flagged=bool(row["flagged"]),
         saved_at=row["saved_at"],
+        late=bool(row["late"]),
+        active_ms=row["active_ms"],
     )

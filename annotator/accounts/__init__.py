@@ -1,0 +1,1 @@
+"""Who may do what: accounts, logins and invitations, in labels.db."""
