@@ -3,6 +3,7 @@
 # make bench-judge   the judge against its targets (12 minutes)
 # make bench-calibrate   the statistics against theirs (4 minutes)
 # make bench-workbench   the owner's page against its targets, in Chromium (3 minutes)
+# make bench-annotate   the labelling page against a minimal Gradio page and its targets (6 minutes)
 # make coverage-simulation   how often the intervals hold the truth (5 minutes)
 
 PYTHON ?= python3
@@ -14,7 +15,7 @@ SMALL_MODEL := .cache/smollm2
 # Files of tests side by side; those in the browser apart, since Playwright leaves a loop running.
 TWO := -n 2 --dist loadfile
 
-.PHONY: demo test test-bench test-vllm bench-judge bench-calibrate bench-workbench coverage-simulation lint clean chromium
+.PHONY: demo test test-bench test-vllm bench-judge bench-calibrate bench-workbench bench-annotate coverage-simulation lint clean chromium
 
 demo: $(VENV)/.installed
 	@$(BIN)/generate example
@@ -31,7 +32,7 @@ test: $(VENV)/.installed-test chromium
 	$(BIN)/pytest $(TWO) -m "not vllm and not bench and not browser"
 	$(BIN)/pytest $(TWO) -m browser
 
-# The benchmark scripts at small sizes: that they run, not how fast.
+# The benchmark scripts at small sizes: that they run, not how fast; and twenty killed servers.
 test-bench: $(VENV)/.installed-test
 	$(BIN)/pytest -m bench tests
 
@@ -50,6 +51,10 @@ bench-calibrate: $(VENV)/.installed-test
 # 20,000 items x 4 prompts x 4 runs, served on this machine: views, steps from item to item, memory.
 bench-workbench: $(VENV)/.installed-test chromium
 	$(BIN)/python tests/bench/bench_workbench.py
+
+# Submit to next item, cold load, twenty people at once, 50,000 items; beside a minimal Gradio page.
+bench-annotate: $(VENV)/.installed-test chromium
+	$(BIN)/python tests/bench/bench_annotate.py
 
 # Prints the table that judge/calibration/README.md has.
 coverage-simulation: $(VENV)/.installed-test

@@ -7,6 +7,8 @@ from sqlite_utils import Database
 
 from rubrics import Rubric
 
+TAKEN_BACK = "taken back"  # the reason of a skip that undoes a label: the item is open again
+
 
 @dataclass(frozen=True)
 class Annotation:
@@ -34,7 +36,8 @@ class Annotation:
 def append_event(database: Database, **event: Any) -> int:
     """Store one event (the fields of `Annotation` but event_id and kind, plus its nonce).
 
-    It never bears an earlier time than the event it supersedes, whatever the clock says. Returns the event's id, which is the receipt that the annotator sees.
+    It never bears an earlier time than the event it supersedes, whatever the clock says.
+    Returns the event's id, which is the receipt that the annotator sees.
     """
     kind = "skip" if event["skip_reason"] else "label"
     before = current_annotation(
@@ -48,7 +51,11 @@ def append_event(database: Database, **event: Any) -> int:
 def saved_as(annotation: Annotation, rubric: Rubric) -> str:
     """What was saved, in the words that the annotator saw."""
     if annotation.category is None:
-        return f"skipped: {annotation.skip_reason}"
+        return (
+            "taken back"
+            if annotation.skip_reason == TAKEN_BACK
+            else f"skipped: {annotation.skip_reason}"
+        )
     return rubric.category(annotation.category).name
 
 
@@ -75,14 +82,19 @@ def event_of(database: Database, nonce: str) -> Annotation | None:
     return next(map(_annotation, database["events"].rows_where("nonce = ?", [nonce])), None)
 
 
-def done_kinds(database: Database, annotator: str, rubric_version: str) -> dict[str, str]:
-    """'label' or 'skip' by the id of every item that an annotator has done under a version."""
-    rows = database.conn.execute(
-        """SELECT events.item_id, kind FROM standing_events JOIN events USING (event_id)
-           WHERE standing_events.annotator = ? AND standing_events.rubric_version = ?""",
-        [annotator, rubric_version],
+def recent_annotations(
+    database: Database, annotator: str, rubric_version: str, limit: int
+) -> list[Annotation]:
+    """What an annotator saved last under a rubric version and did not take back, newest first."""
+    rows = database["events"].rows_where(
+        """annotator = :who AND rubric_version = :version AND skip_reason IS NOT :gone
+           AND event_id IN (SELECT event_id FROM standing_events
+                            WHERE annotator = :who AND rubric_version = :version)""",
+        {"who": annotator, "version": rubric_version, "gone": TAKEN_BACK},
+        order_by="event_id DESC",
+        limit=limit,
     )
-    return dict(rows.fetchall())
+    return [_annotation(row) for row in rows]
 
 
 def annotation_history(database: Database) -> list[Annotation]:

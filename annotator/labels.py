@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,13 @@ def record_rubric(database: Database, rubric: Rubric) -> None:
 def recorded_rubric(database: Database, version: str) -> Rubric | None:
     """The rubric as it was when annotators first used it, or None if they never did."""
     row = database.conn.execute("SELECT text FROM rubrics WHERE version = ?", [version]).fetchone()
-    return parse_rubric(row[0], source=f"labels.db, rubric {version}") if row else None
+    return _parsed(row[0], version) if row else None
+
+
+@lru_cache
+def _parsed(text: str, version: str) -> Rubric:
+    # A rubric is asked for at every save, and takes longer to read than the save.
+    return parse_rubric(text, source=f"labels.db, rubric {version}")
 
 
 def _item(row: dict[str, Any]) -> Item:

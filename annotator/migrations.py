@@ -203,6 +203,7 @@ def m004_many_people(db: Database) -> None:
             tried_at TEXT NOT NULL
         ) STRICT""",
         "CREATE INDEX login_attempts_by_name ON login_attempts (name, tried_at)",
+        "CREATE INDEX login_attempts_by_address ON login_attempts (address, tried_at)",
         # What was asked for without the right to it.
         """CREATE TABLE refusals (
             refusal_id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -250,7 +251,8 @@ def m004_many_people(db: Database) -> None:
         "DROP VIEW current_events",
         "CREATE VIEW current_events AS SELECT events.* FROM events JOIN standing_events "
         "USING (event_id)",
-        # Items with a known label, to train on: never part of the study.
+        # Items with a known label, to train on: never part of the study. Its owner may correct one
+        # or take it out of use.
         """CREATE TABLE training_items (
             training_id TEXT PRIMARY KEY,
             rubric_version TEXT NOT NULL REFERENCES rubrics (version),
@@ -258,18 +260,31 @@ def m004_many_people(db: Database) -> None:
             answer TEXT NOT NULL,
             turn TEXT NOT NULL,
             category TEXT NOT NULL,
-            why TEXT NOT NULL
+            why TEXT NOT NULL,
+            retired_at TEXT
+        ) STRICT""",
+        # A round is passed with the items, in its order, and the right answers that it began with.
+        """CREATE TABLE training_rounds (
+            annotator TEXT NOT NULL REFERENCES annotators,
+            rubric_version TEXT NOT NULL REFERENCES rubrics (version),
+            round INTEGER NOT NULL CHECK (round >= 1),
+            training_ids TEXT NOT NULL CHECK (json_valid(training_ids)),
+            needed INTEGER NOT NULL,
+            opened_at TEXT NOT NULL,
+            PRIMARY KEY (annotator, rubric_version, round)
         ) STRICT""",
         """CREATE TABLE training_answers (
             answer_id INTEGER PRIMARY KEY AUTOINCREMENT,
             nonce TEXT NOT NULL UNIQUE,
-            annotator TEXT NOT NULL REFERENCES annotators,
+            annotator TEXT NOT NULL,
+            rubric_version TEXT NOT NULL,
+            round INTEGER NOT NULL,
             training_id TEXT NOT NULL REFERENCES training_items,
-            round INTEGER NOT NULL CHECK (round >= 1),
             category TEXT NOT NULL,
             correct INTEGER NOT NULL CHECK (correct IN (0, 1)),
             answered_at TEXT NOT NULL,
-            UNIQUE (annotator, training_id, round)
+            UNIQUE (annotator, rubric_version, round, training_id),
+            FOREIGN KEY (annotator, rubric_version, round) REFERENCES training_rounds
         ) STRICT""",
         # Items of the study whose label is known, among the others and like them.
         """CREATE TABLE gold (
@@ -283,6 +298,23 @@ def m004_many_people(db: Database) -> None:
         ) STRICT""",
         """CREATE UNIQUE INDEX gold_in_use ON gold (item_id, rubric_version)
            WHERE retired_at IS NULL""",
+        # Of decisions too the latest in time stands, and a request is open as long as it does.
+        "DROP VIEW open_adjudication_requests",
+        "DROP VIEW current_adjudications",
+        """CREATE VIEW current_adjudications AS
+           SELECT * FROM adjudications WHERE adjudication_id = (
+               SELECT adjudication_id FROM adjudications AS said
+               WHERE said.item_id = adjudications.item_id
+               AND said.rubric_version = adjudications.rubric_version
+               ORDER BY decided_at DESC, adjudication_id DESC LIMIT 1)""",
+        """CREATE VIEW open_adjudication_requests AS
+           SELECT item_id, rubric_version, min(request_id) AS request_id
+           FROM adjudication_requests AS requests
+           WHERE after_adjudication IS (
+               SELECT adjudication_id FROM current_adjudications AS said
+               WHERE said.item_id = requests.item_id
+               AND said.rubric_version = requests.rubric_version)
+           GROUP BY item_id, rubric_version""",
         # What adjudicators say to each other of an item.
         """CREATE TABLE discussion_notes (
             note_id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -307,6 +339,7 @@ def m004_many_people(db: Database) -> None:
             summary TEXT NOT NULL CHECK (json_valid(summary)),
             merged_at TEXT NOT NULL
         ) STRICT""",
+        *_append_only("training_rounds", "annotator, rubric_version, round", "rounds of training"),
         *_append_only("training_answers", "answer_id", "training answers"),
         *_append_only("discussion_notes", "note_id", "discussion notes"),
         *_append_only("refusals", "refusal_id", "refusals"),
@@ -317,11 +350,15 @@ def m004_many_people(db: Database) -> None:
 
 
 def _append_only(table: str, key: str, what: str) -> tuple[str, ...]:
-    """Triggers as the first migrations spell them out; REPLACE needs one of its own."""
+    """Triggers as the first migrations spell them out; REPLACE needs one of its own.
+
+    `key` names the columns of the key, with commas between.
+    """
+    same = " AND ".join(f"{column} = NEW.{column}" for column in key.split(", "))
     refusal = f"BEGIN SELECT RAISE (ABORT, '{what} are append-only'); END"
     return (
         f"""CREATE TRIGGER {table}_never_replaced BEFORE INSERT ON {table}
-            WHEN EXISTS (SELECT 1 FROM {table} WHERE {key} = NEW.{key}) {refusal}""",
+            WHEN EXISTS (SELECT 1 FROM {table} WHERE {same}) {refusal}""",
         f"CREATE TRIGGER {table}_never_change BEFORE UPDATE ON {table} {refusal}",
         f"CREATE TRIGGER {table}_never_vanish BEFORE DELETE ON {table} {refusal}",
     )

@@ -3,6 +3,7 @@
 from sqlite_utils import Database
 
 LABELS_PER_ITEM = "labels_per_item"  # people per item; absent: everybody labels everything
+LEASE_SECONDS = "lease_seconds"  # how long an item stays with one person who says nothing
 PUBLISHED_RUBRIC = "published_rubric"  # the version that annotators label under
 PASS_MARK = "pass_mark"  # share of the training set; absent: no training
 GOLD_EVERY = "gold_every"  # one gold item among this many

@@ -12,6 +12,7 @@ from rubrics.fingerprint import (
 from rubrics.rubric import (
     Category,
     Example,
+    Heir,
     Rubric,
     available_versions,
     latest_version,
@@ -22,6 +23,7 @@ from rubrics.rubric import (
 __all__ = [
     "Category",
     "Example",
+    "Heir",
     "InputError",
     "Rubric",
     "RubricDiff",

@@ -39,6 +39,18 @@ class Category:
 
 
 @dataclass(frozen=True)
+class Heir:
+    """What a category of an earlier version means in this one.
+
+    A category without an heir was split, or means something else now.
+    """
+
+    earlier: str
+    category: str
+    becomes: str
+
+
+@dataclass(frozen=True)
 class Rubric:
     """One version of the label definitions that annotators and judge read.
 
@@ -54,6 +66,7 @@ class Rubric:
     categories: tuple[Category, ...]
     text: str
     hash: str
+    heirs: tuple[Heir, ...] = ()
 
     @property
     def category_ids(self) -> tuple[str, ...]:
@@ -71,6 +84,11 @@ class Rubric:
             f"unknown category {category_id!r}: rubric {self.version} has "
             f"{', '.join(self.category_ids)}"
         )
+
+    def heir(self, earlier: str, category_id: str) -> str | None:
+        """What a label of an earlier version means here, where this rubric declares it."""
+        found = (h.becomes for h in self.heirs if (h.earlier, h.category) == (earlier, category_id))
+        return next(found, None)
 
 
 def available_versions(folder: Path | None = None) -> tuple[str, ...]:
@@ -127,7 +145,10 @@ def parse_rubric(text: str, *, source: str) -> Rubric:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{source}: not TOML: {error}") from None
     _check_keys(
-        data, {"version", "changed", "why", "instructions", "categories"}, {"precedence"}, source
+        data,
+        {"version", "changed", "why", "instructions", "categories"},
+        {"precedence", "mapping"},
+        source,
     )
     prose = {
         field: _text(data, field, source) for field in ("version", "changed", "why", "instructions")
@@ -138,10 +159,35 @@ def parse_rubric(text: str, *, source: str) -> Rubric:
         for position, entry in enumerate(_tables(data, "categories", source), start=1)
     )
     _check_categories(categories, source)
+    heirs = _heirs(data, categories, source)
     content = {**prose, "precedence": precedence, "categories": [asdict(c) for c in categories]}
+    if heirs:  # rubrics that declare none keep the fingerprint that they always had
+        content["mapping"] = data["mapping"]
     return Rubric(
-        **prose, precedence=precedence, categories=categories, text=text, hash=fingerprint(content)
+        **prose,
+        precedence=precedence,
+        categories=categories,
+        text=text,
+        hash=fingerprint(content),
+        heirs=heirs,
     )
+
+
+def _heirs(data: dict[str, Any], categories: tuple[Category, ...], source: str) -> tuple[Heir, ...]:
+    declared = data.get("mapping", {})
+    known = {category.id for category in categories}
+    if not isinstance(declared, dict) or not all(isinstance(m, dict) for m in declared.values()):
+        raise InputError(f"{source}: mapping is no table; expected [mapping.VERSION]")
+    heirs = [
+        Heir(earlier, old, new) for earlier, pairs in declared.items() for old, new in pairs.items()
+    ]
+    for heir in heirs:
+        if not isinstance(heir.becomes, str) or heir.becomes not in known:
+            raise InputError(
+                f"{source}: mapping.{heir.earlier} has {heir.category} = {heir.becomes!r}; "
+                f"expected a category of this rubric: {', '.join(sorted(known))}"
+            )
+    return tuple(heirs)
 
 
 def _category(entry: dict[str, Any], where: str) -> Category:

@@ -21,7 +21,7 @@ VERBS = {"generate": generate, "annotate": annotate, "judge": judge, "calibrate"
 
 # Each of these packages is imported by one file of ours, so that it can be replaced there.
 ONE_IMPORTER = {
-    "gradio": "annotator/web/local_page.py",
+    "gradio": "annotator/web/gradio_app.py",
     "openai": "judge/server/client.py",
     "vllm": "generation/vllm_engine.py",
     "krippendorff": "annotator/measures/alpha.py",

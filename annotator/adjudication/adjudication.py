@@ -5,14 +5,13 @@ is all that is read. Decisions are append-only; the latest of an item stands.
 """
 
 import difflib
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Set
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from sqlite_utils import Database
 
-from annotator.annotation import Annotation, current_annotations
-from annotator.labels import blind_items, item_ids, record_rubric
+from annotator.adjudication.dispute import labels_given
+from annotator.labels import blind_item, item_ids, record_rubric
 from annotator.name import checked_name
 from generation.clock import now
 from generation.database import immediate
@@ -25,7 +24,7 @@ REASON_LIMIT = 2_000  # characters
 
 @dataclass(frozen=True)
 class Adjudication:
-    """A decision on an item under a rubric version, and why."""
+    """A decision on an item under a rubric version, and why; the id is that of a stored one."""
 
     item_id: str
     rubric_version: str
@@ -33,64 +32,20 @@ class Adjudication:
     reason: str
     adjudicator: str
     decided_at: str
-
-
-@dataclass(frozen=True)
-class Dispute:
-    """An item to decide: how many people gave each label, in the rubric's order."""
-
-    item_id: str
-    labels: tuple[tuple[str, int], ...]
+    adjudication_id: int | None = None
 
 
 def current_adjudications(database: Database, rubric_version: str) -> list[Adjudication]:
     """The latest decision of every item under a rubric version, in order of deciding."""
-    rows = database["current_adjudications"].rows_where(
-        "rubric_version = ?", [rubric_version], order_by="adjudication_id"
-    )
-    return [
-        Adjudication(
-            row["item_id"],
-            row["rubric_version"],
-            row["category"],
-            row["reason"],
-            row["adjudicator"],
-            row["decided_at"],
-        )
-        for row in rows
-    ]
+    return _read(database, "rubric_version = ?", [rubric_version])
 
 
-def disputes(
-    annotations: Iterable[Annotation], rubric: Rubric, requested: Set[str] = frozenset()
-) -> dict[str, Dispute]:
-    """By item id those that current annotations under `rubric` label differently; skips aside.
-
-    Of `requested` items one label is enough.
-    """
-    given: dict[str, Counter[str]] = defaultdict(Counter)
-    for annotation in annotations:
-        if annotation.category is not None:
-            given[annotation.item_id][annotation.category] += 1
-    # A category that the rubric does not have comes last: it is shown, not lost.
-    order = {category: k for k, category in enumerate(rubric.category_ids)}
-    return {
-        item_id: Dispute(
-            item_id,
-            tuple(sorted(votes.items(), key=lambda vote: (order.get(vote[0], len(order)), vote))),
-        )
-        for item_id, votes in sorted(given.items())
-        if len(votes) > 1 or item_id in requested
-    }
-
-
-def undecided(database: Database, rubric: Rubric) -> list[Dispute]:
-    """What there is to adjudicate, in order of item id: undecided items, and requested ones."""
-    with database.atomic():
-        requested = _requested(database, rubric.version)
-        found = disputes(current_annotations(database, rubric.version), rubric, requested)
-        decided = {said.item_id for said in current_adjudications(database, rubric.version)}
-    return [found[item_id] for item_id in found if item_id not in decided - requested]
+def current_adjudication(
+    database: Database, item_id: str, rubric_version: str
+) -> Adjudication | None:
+    """The decision of one item that stands under a rubric version."""
+    where = "rubric_version = ? AND item_id = ?"
+    return next(iter(_read(database, where, [rubric_version, item_id])), None)
 
 
 def request_adjudication(database: Database, item_id: str, rubric_version: str) -> None:
@@ -112,20 +67,19 @@ def request_adjudication(database: Database, item_id: str, rubric_version: str) 
         database.conn.execute(
             """INSERT INTO adjudication_requests
                (item_id, rubric_version, after_adjudication, requested_at)
-               SELECT :item, :version, max(adjudication_id), :now FROM adjudications
-               WHERE item_id = :item AND rubric_version = :version""",
+               SELECT :item, :version, (
+                   SELECT adjudication_id FROM current_adjudications
+                   WHERE item_id = :item AND rubric_version = :version), :now""",
             {"item": item_id, "version": rubric_version, "now": now()},
         )
 
 
 def is_requested(database: Database, item_id: str, rubric_version: str) -> bool:
     """Whether the item was sent to the adjudicator and not decided since."""
-    return item_id in _requested(database, rubric_version)
-
-
-def _requested(database: Database, rubric_version: str) -> set[str]:
-    rows = database["open_adjudication_requests"].rows_where("rubric_version = ?", [rubric_version])
-    return {row["item_id"] for row in rows}
+    requests = database["open_adjudication_requests"]
+    return bool(
+        requests.count_where("rubric_version = ? AND item_id = ?", [rubric_version, item_id])
+    )
 
 
 def adjudicate(
@@ -144,38 +98,55 @@ def adjudicate(
     Raises InputError for an item or a category that does not exist, naming the nearest, for an
     item that there is nothing to decide of, and for an empty or overlong reason.
     """
+    reason = checked_decision(database, rubric, item_id, category, reason)
+    adjudicator = ADJUDICATOR if adjudicator is None else checked_name(adjudicator)
+    record_rubric(database, rubric)
+    with immediate(database):
+        return append_adjudication(database, rubric, item_id, category, reason, adjudicator)
+
+
+def checked_decision(
+    database: Database, rubric: Rubric, item_id: str, category: str, reason: str
+) -> str:
+    """The reason as it is stored; raises InputError where item, category or reason cannot be."""
     if category not in rubric.category_ids:
         raise InputError(
             f"rubric {rubric.version} has no category {category!r:.80}; expected one of "
             f"{', '.join(rubric.category_ids)}{_nearest(category, rubric.category_ids)}"
         )
-    reason = _checked_reason(reason)
-    adjudicator = ADJUDICATOR if adjudicator is None else checked_name(adjudicator)
     _checked_item(database, item_id)
-    record_rubric(database, rubric)
-    with immediate(database):
-        known = _requested(database, rubric.version)
-        known |= {said.item_id for said in current_adjudications(database, rubric.version)}
-        if item_id not in disputes(current_annotations(database, rubric.version), rubric, known):
-            raise InputError(
-                f"item {item_id} has no two different labels under rubric {rubric.version}, so "
-                "there is nothing to decide; see what there is: annotate adjudicate "
-                f"--rubric {rubric.version}"
-            )
-        decision = Adjudication(item_id, rubric.version, category, reason, adjudicator, now())
-        database["adjudications"].insert(vars(decision))
-    return decision
+    return _checked_reason(reason)
+
+
+def append_adjudication(
+    database: Database, rubric: Rubric, item_id: str, category: str, reason: str, adjudicator: str
+) -> Adjudication:
+    """Store a decision within a transaction; raises InputError if there is nothing to decide."""
+    before = current_adjudication(database, item_id, rubric.version)
+    labels = labels_given(database, rubric, item_id).labels
+    decidable = len(labels) > 1 or before or is_requested(database, item_id, rubric.version)
+    if not labels or not decidable:
+        raise InputError(
+            f"item {item_id} has no two different labels under rubric {rubric.version}, so "
+            "there is nothing to decide; see what there is: annotate adjudicate "
+            f"--rubric {rubric.version}"
+        )
+    # Never earlier than the one it supersedes, whatever the clock says: the latest stands.
+    at = max(now(), before.decided_at if before else "")
+    decision = Adjudication(item_id, rubric.version, category, reason, adjudicator, at)
+    stored = database["adjudications"].insert(vars(decision))
+    return replace(decision, adjudication_id=int(stored.last_pk))
 
 
 def item_to_adjudicate(database: Database, item_id: str) -> Item:
     """The text of an item; raises InputError if there is none of that id, naming the nearest."""
     _checked_item(database, item_id)
-    return blind_items(database)[item_id]
+    return blind_item(database, item_id).item
 
 
 def _checked_item(database: Database, item_id: str) -> None:
-    known = item_ids(database)
-    if item_id not in known:
+    if not database["items"].count_where("item_id = ?", [item_id]):
+        known = item_ids(database)
         raise InputError(
             f"labels.db has no item {item_id!r:.80}; expected one of those that annotate "
             f"adjudicate lists{_nearest(item_id, known)}"
@@ -195,3 +166,10 @@ def _checked_reason(reason: str) -> str:
 def _nearest(name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f"; did you mean {near[0]}?" if near else ""
+
+
+def _read(database: Database, where: str, parameters: list[str]) -> list[Adjudication]:
+    rows = database["current_adjudications"].rows_where(
+        where, parameters, order_by="adjudication_id"
+    )
+    return [Adjudication(**row) for row in rows]

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from annotator.adjudication.adjudication import Adjudication, Dispute
+from annotator.adjudication.adjudication import Adjudication
+from annotator.adjudication.dispute import Dispute
 from annotator.verbatim import is_invisible
 from generation.item import Item
 

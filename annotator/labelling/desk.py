@@ -2,111 +2,219 @@
 
 import sqlite3
 from collections.abc import Callable
-from pathlib import Path
-from threading import Lock
+from dataclasses import replace
 from typing import Any
 
 from sqlite_utils import Database
 
+from annotator.accounts.person import Role, current_person
+from annotator.accounts.refusal import RefusalLog
+from annotator.blindness.sent import SentFields
 from annotator.labelling.form import Form, form_from
-from annotator.labelling.screen import Reply
+from annotator.labelling.rubric_view import rubric_html
+from annotator.labelling.screen import OUT_OF_DATE, Reply
 from annotator.labelling.session import LabellingSession
-from annotator.labelling.view import reply_view
+from annotator.labelling.view import reply_view, training_view
+from annotator.name import checked_name
+from annotator.served_labels import Moved, ServedLabels
+from annotator.training.screen import TrainingReply
+from annotator.training.session import TrainingSession, required
+from generation.clock import now
 from rubrics import InputError, Rubric
+
+NOT_YOURS = Reply(
+    "Not saved: this page belongs to somebody else's login. Reload it.", refused=True, suspect=True
+)
+Answer = Callable[[Database, Form], Reply | TrainingReply]
 
 
 class Desk:
-    """One labels.db behind one lock; `annotator` fixes who labels, else the page says who.
+    """The acts over one served labels.db. Who labels is the person logged in, where `accounts` says
+    that people log in; else `annotator`, or without one whoever the page says.
 
     Gradio calls acts from many threads. One connection behind a lock had fewer slow saves than a
     connection per thread waiting for SQLite's own lock.
     """
 
     def __init__(
-        self, database: Database, rubric: Rubric, path: Path, *, annotator: str | None
+        self,
+        store: ServedLabels,
+        rubric: Rubric,
+        *,
+        annotator: str | None = None,
+        accounts: bool = False,
     ) -> None:
-        self._database = database
-        self._session = LabellingSession(database, rubric)
-        self._path = path
-        self._file = _identity(path)
+        self._store = store
         self._annotator = annotator
-        self._lock = Lock()
+        self._accounts = accounts
+        with store.use() as database:
+            self._session = LabellingSession(database, rubric)
+            self._session.prepare()
+            self._sent = SentFields(database)
+            self._refusals = RefusalLog(database)
 
     def close(self) -> None:
-        with self._lock:
-            self._database.close()
+        with self._store.use():
+            self._refusals.close(at=now())
+        self._store.close()
 
     def open_screen(self, data: Any) -> dict[str, Any]:
-        """Where the annotator left off."""
-        return self._answer(data, lambda form: self._session.open(self._name(form)))
+        """Where the annotator left off, in training or in the study."""
+
+        def opened(database: Database, form: Form) -> Reply | TrainingReply:
+            name = self._session.admit(form.annotator)
+            if required(database, self._session.rubric, name):
+                return TrainingReply("", screen=self._training(database).open(name))
+            return self._session.open(name)
+
+        return self._answer("open_screen", data, opened)
+
+    def answer_training(self, data: Any) -> dict[str, Any]:
+        """Say what is right of a training item, and bring the next."""
+        return self._answer(
+            "answer_training",
+            data,
+            lambda database, form: self._training(database).answer(
+                checked_name(form.annotator), form.nonce, form.item_id, form.choice.category
+            ),
+        )
 
     def save_label(self, data: Any) -> dict[str, Any]:
         """Store the label of the displayed item and show the next."""
         return self._answer(
-            data, lambda form: self._session.save(form.nonce, form.item_id, form.choice)
+            "save_label",
+            data,
+            lambda _, form: self._session.save(
+                form.nonce, form.item_id, form.choice, form.activity
+            ),
         )
 
     def skip_item(self, data: Any) -> dict[str, Any]:
         """Store that the displayed item was skipped and show the next."""
         return self._answer(
+            "skip_item",
             data,
-            lambda form: self._session.skip(form.nonce, form.item_id, form.reason, form.choice),
+            lambda _, form: self._session.skip(
+                form.nonce, form.item_id, form.reason, form.choice, form.activity
+            ),
         )
 
     def keep_draft(self, data: Any) -> dict[str, Any]:
         """Keep what is filled in but not saved."""
         return self._answer(
-            data, lambda form: self._session.draft(form.nonce, form.item_id, form.choice)
+            "keep_draft",
+            data,
+            lambda _, form: self._session.draft(form.nonce, form.item_id, form.choice),
         )
+
+    def renew_lease(self, data: Any) -> dict[str, Any]:
+        """The page is still open: keep its item for this person."""
+        return self._answer("renew_lease", data, lambda _, form: self._session.renew(form.nonce))
 
     def go_back(self, data: Any) -> dict[str, Any]:
         """Keep what is filled in and show the item before."""
-        return self._answer(data, lambda form: self._leave(form, -1))
+        return self._answer("go_back", data, lambda _, form: self._leave(form, -1))
 
     def go_forward(self, data: Any) -> dict[str, Any]:
         """Keep what is filled in and show the next item, if this one is done."""
-        return self._answer(data, lambda form: self._leave(form, 1))
+        return self._answer("go_forward", data, lambda _, form: self._leave(form, 1))
 
     def review_items(self, data: Any) -> dict[str, Any]:
         """From the finished page back to the skipped items, or to the last one."""
-        return self._answer(data, lambda form: self._session.review(self._name(form)))
+        return self._answer(
+            "review_items", data, lambda _, form: self._session.review(form.annotator)
+        )
+
+    def recent_labels(self, data: Any) -> dict[str, Any]:
+        """What this person saved last."""
+        return self._answer(
+            "recent_labels", data, lambda _, form: self._session.recent(form.annotator)
+        )
+
+    def revisit_item(self, data: Any) -> dict[str, Any]:
+        """An item of the recent labels again."""
+        return self._answer(
+            "revisit_item",
+            data,
+            lambda _, form: self._session.revisit(form.annotator, form.item_id),
+        )
+
+    def take_back(self, data: Any) -> dict[str, Any]:
+        """Undo the label saved last."""
+        return self._answer(
+            "take_back", data, lambda _, form: self._session.take_back(form.annotator)
+        )
 
     def rendered_view(self, data: Any) -> dict[str, Any]:
         """The displayed item as Markdown and LaTeX would have it."""
-        return self._answer(data, lambda form: self._session.displayed(form.nonce))
+
+        def rendered(database: Database, form: Form) -> Reply:
+            if self._session.owner_of(form.nonce) or not form.annotator:
+                return self._session.displayed(form.nonce)
+            screen = self._training(database).open(checked_name(form.annotator))
+            return Reply("", rendered=screen.item) if screen else OUT_OF_DATE
+
+        return self._answer("rendered_view", data, rendered)
+
+    def rubric_view(self, data: Any) -> dict[str, Any]:
+        """The categories and guidelines of the rubric that is labelled under now."""
+        with self._store.use():
+            return rubric_html(self._session.rubric)
 
     def _leave(self, form: Form, by: int) -> Reply:
         return self._session.step(form.nonce, form.item_id, form.choice, by=by)
 
-    def _name(self, form: Form) -> str:
-        return self._annotator or form.annotator
+    def _training(self, database: Database) -> TrainingSession:
+        return TrainingSession(database, self._session.rubric)
 
-    def _answer(self, data: Any, act: Callable[[Form], Reply]) -> dict[str, Any]:
+    def _named(self, form: Form) -> Form | None:
+        """The form in the name of who asks; None where it is not theirs to send."""
+        if not self._accounts:
+            return replace(form, annotator=self._annotator or form.annotator)
+        person = current_person.get()
+        if person is None or person.role is not Role.ANNOTATOR:
+            return None
+        shown_to = self._session.owner_of(form.nonce) if form.nonce else None
+        if shown_to not in (None, person.name):
+            return None
+        return replace(form, annotator=person.name)
+
+    def _answer(self, act: str, data: Any, answer: Answer) -> dict[str, Any]:
         """Refusals and a store that cannot be written become replies; a defect of ours does not."""
         try:
-            form = form_from(data)
-            if _identity(self._path) != self._file:
-                raise InputError(
-                    f"NOT SAVED: {self._path.name} was moved or replaced while this page was "
-                    "served. Stop here and have annotate started again."
-                )
-            with self._lock:
-                reply = act(form)
-        except InputError as error:
-            reply = Reply(str(error), refused=True)
-        except sqlite3.OperationalError as error:
-            reply = Reply(
-                f"NOT SAVED: the label store refuses ({error}). Nothing is being saved; "
-                "stop here and tell the study's owner.",
-                refused=True,
+            with self._store.use() as database:
+                view = self._view(database, data, answer)
+                if view["suspect"]:
+                    person = current_person.get()
+                    who = person.name if person else None
+                    self._refusals.record(who, f"labelling: {act}", view["message"], at=now())
+                del view["suspect"]
+                self._sent.note(act, view)
+        except Moved as moved:
+            return _stopped(
+                "NOT SAVED: {file} was moved or replaced while this page was served. "
+                "Stop here and have annotate started again.",
+                file=str(moved),
             )
-        return reply_view(reply)
+        except sqlite3.OperationalError as error:
+            return _stopped(
+                "NOT SAVED: the label store refuses ({error}). Nothing is being saved; "
+                "stop here and tell the study's owner.",
+                error=str(error),
+            )
+        return view
+
+    def _view(self, database: Database, data: Any, answer: Answer) -> dict[str, Any]:
+        try:
+            named = self._named(form_from(data))
+            reply = answer(database, named) if named else NOT_YOURS
+        except InputError as error:
+            reply = Reply("{error}", refused=True, suspect=True, values={"error": str(error)})
+        if isinstance(reply, TrainingReply):
+            return training_view(reply, self._session.rubric) | {"suspect": False}
+        return reply_view(reply) | {"suspect": reply.suspect}
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    """What tells a file from another one at the same path; None where there is none."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+def _stopped(says: str, **values: object) -> dict[str, Any]:
+    """A refusal that holds for every label: the page takes none until the store is well again."""
+    return reply_view(Reply(says, refused=True, values=values)) | {"stopped": True}

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from annotator.labelling.activity import KINDS, RECORD_LIMIT, Moment
 from annotator.labelling.choice import Choice
 from generation.item import is_storable
 from rubrics import InputError
@@ -17,6 +18,7 @@ class Form:
     item_id: str = ""
     reason: str = ""
     choice: Choice = field(default_factory=Choice)
+    activity: tuple[Moment, ...] = ()
 
 
 def form_from(data: Any) -> Form:
@@ -32,6 +34,7 @@ def form_from(data: Any) -> Form:
         item_id=_one(fields, "item_id", str, ""),
         reason=_one(fields, "reason", str, ""),
         choice=_choice(_fields(fields.get("choice"))),
+        activity=_activity(fields.get("activity")),
     )
 
 
@@ -41,6 +44,24 @@ def _choice(fields: dict[str, Any]) -> Choice:
         confidence=_one(fields, "confidence", str, None),
         note=_one(fields, "note", str, ""),
         flagged=_one(fields, "flagged", bool, False),
+    )
+
+
+def _activity(sent: Any) -> tuple[Moment, ...]:
+    moments = [] if sent is None else sent
+    fits = isinstance(moments, list) and len(moments) <= RECORD_LIMIT
+    if not fits or not all(_is_moment(moment) for moment in moments):
+        raise InputError("Not saved: the page sent no usable activity. Reload it.")
+    return tuple(Moment(kind, at_ms) for kind, at_ms in moments)
+
+
+def _is_moment(sent: Any) -> bool:
+    return (
+        isinstance(sent, list)
+        and len(sent) == 2
+        and sent[0] in KINDS
+        and type(sent[1]) is int
+        and 0 <= sent[1] < 2**53  # what a browser counts to
     )
 
 

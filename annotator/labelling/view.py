@@ -4,25 +4,34 @@ from dataclasses import asdict
 from typing import Any
 
 from annotator.annotation import saved_as
+from annotator.labelling.choice import Choice
 from annotator.labelling.rendered import rendered_html
-from annotator.labelling.screen import Reply, Screen
+from annotator.labelling.screen import Recent, Reply, Screen
+from annotator.training.screen import Feedback, RoundResult, TrainingReply, TrainingScreen
 from annotator.verbatim import verbatim_html
 from generation.item import Item
+from rubrics import Rubric
 
 # A text longer than this is folded on the page, with a button that unfolds it.
 FOLD_CHARACTERS = 1_500
 FOLD_LINES = 24
+RENEWALS = 3  # in the time of a lease, so that one may fail
+EXCERPT = 120  # characters of a turn in the list of recent labels
 
 
 def reply_view(reply: Reply) -> dict[str, Any]:
     """The JSON of a reply; `screen` is None where the page stays as it is."""
     view = {
         "message": reply.message,
+        "says": reply.says,
+        "values": dict(reply.values),
         "refused": reply.refused,
         "screen": screen_view(reply.screen) if reply.screen else None,
     }
     if reply.rendered:
         view["parts"] = item_view(reply.rendered, rendered=True)
+    if reply.recent is not None:
+        view["recent"] = [_recent_view(recent) for recent in reply.recent]
     return view
 
 
@@ -30,10 +39,14 @@ def screen_view(screen: Screen) -> dict[str, Any]:
     """The JSON of a screen: nothing of an item but its opaque id and its text."""
     view: dict[str, Any] = {
         "annotator": screen.annotator,
-        "total": screen.total,
+        "given": screen.progress.given,
+        "wanted": screen.progress.wanted,
+        "shared": screen.lease_seconds is not None,
+        "renew_after": screen.lease_seconds / RENEWALS if screen.lease_seconds else None,
         "labelled": screen.labelled,
         "skipped": screen.skipped,
-        "finished": screen.shown is None,
+        "end": screen.end,
+        "rubric_version": screen.rubric.version,
     }
     if screen.shown is None:
         return view
@@ -41,10 +54,25 @@ def screen_view(screen: Screen) -> dict[str, Any]:
         "position": screen.position,
         "item_id": screen.shown.item_id,
         "nonce": screen.nonce,
-        "rubric_version": screen.rubric.version,
         "parts": item_view(screen.shown.item, rendered=False),
         "choice": asdict(screen.choice),
         "saved": saved_as(screen.saved, screen.rubric) if screen.saved else None,
+    }
+
+
+def training_view(reply: TrainingReply, rubric: Rubric) -> dict[str, Any]:
+    """The JSON of a reply in training, in the shape of those in the study.
+
+    What is right of an item is in it only once the item was answered.
+    """
+    return {
+        "message": reply.message,
+        "says": reply.message,
+        "values": {},
+        "refused": reply.refused,
+        "screen": _training_screen_view(reply.screen) if reply.screen else None,
+        "feedback": _feedback_view(reply.feedback, rubric) if reply.feedback else None,
+        "result": _result_view(reply.result) if reply.result else None,
     }
 
 
@@ -62,3 +90,47 @@ def item_view(item: Item, *, rendered: bool) -> list[dict[str, Any]]:
         }
         for role, text in texts
     ]
+
+
+def _recent_view(recent: Recent) -> dict[str, Any]:
+    return {
+        "item_id": recent.annotation.item_id,
+        "receipt": recent.annotation.event_id,
+        "saved_at": recent.annotation.saved_at,
+        "saved": recent.saved_as,
+        "html": verbatim_html(recent.turn[:EXCERPT]),
+    }
+
+
+def _training_screen_view(screen: TrainingScreen) -> dict[str, Any]:
+    return {
+        "annotator": screen.annotator,
+        "training": {"round": screen.round, "needed": screen.needed},
+        "given": screen.position - 1,
+        "wanted": screen.total,
+        "shared": False,
+        "renew_after": None,
+        "labelled": screen.position - 1,
+        "skipped": 0,
+        "end": None,
+        "rubric_version": screen.rubric_version,
+        "position": screen.position,
+        "item_id": screen.training_id,
+        "nonce": screen.nonce,
+        "parts": item_view(screen.item, rendered=False),
+        "choice": asdict(Choice()),
+        "saved": None,
+    }
+
+
+def _feedback_view(feedback: Feedback, rubric: Rubric) -> dict[str, Any]:
+    return {
+        "correct": feedback.correct,
+        "given": rubric.category(feedback.given).name,
+        "expected": rubric.category(feedback.expected).name,
+        "why": feedback.why,
+    }
+
+
+def _result_view(result: RoundResult) -> dict[str, Any]:
+    return asdict(result) | {"passed": result.passed}

@@ -11,9 +11,10 @@ from annotator.accounts.person import Role
 class Page:
     """A page and its acts.
 
-    `script` runs once with Gradio's `element`, the page's root, and `server`, which has each of
-    `acts` under its name; an act takes and gives what JSON can hold. Where there are accounts the
-    page is for people of `role` alone.
+    `path` is "/", or begins with a slash and ends with none. `script` runs once with Gradio's
+    `element`, the page's root, and `server`, which has each of `acts` under its name; an act takes
+    and gives what JSON can hold. Where there are accounts the page is for people of `role` alone.
+    `close` is called once, after the last act.
     """
 
     path: str
@@ -23,3 +24,4 @@ class Page:
     script: str
     acts: tuple[Callable[[Any], Any], ...]
     role: Role | None = None
+    close: Callable[[], None] = lambda: None

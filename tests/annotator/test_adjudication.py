@@ -13,8 +13,8 @@ from annotator.adjudication.adjudication import (
     current_adjudications,
     item_to_adjudicate,
     request_adjudication,
-    undecided,
 )
+from annotator.adjudication.dispute import undecided
 from annotator.annotation import append_event
 from annotator.cli import annotate
 from annotator.labelling.display import put_display

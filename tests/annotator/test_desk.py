@@ -7,11 +7,25 @@ from hostile_texts import HOSTILE_TEXTS
 
 from annotator.annotation import annotation_history
 from annotator.labelling.desk import Desk
+from annotator.served_labels import ServedLabels
 
 
 @pytest.fixture
-def desk(labels, rubric, tmp_path):
-    return Desk(labels, rubric, tmp_path / "labels.db", annotator=None)
+def store(labels, tmp_path):
+    """The store as a served page has it, beside the connection of the test."""
+    served = ServedLabels(tmp_path / "labels.db")
+    yield served
+    served.close()
+
+
+@pytest.fixture
+def desk(store, rubric):
+    return Desk(store, rubric)
+
+
+def pragma(store, statement):
+    with store.use() as database:
+        return database.conn.execute(f"PRAGMA {statement}").fetchone()
 
 
 def filled(screen, **choice):
@@ -26,15 +40,15 @@ def filled(screen, **choice):
 def test_a_screen_holds_the_texts_and_no_hidden_fact(desk):
     screen = desk.open_screen({"annotator": "ann"})["screen"]
     assert set(screen) == {
-        "annotator", "total", "labelled", "skipped", "finished", "position", "item_id", "nonce",
-        "rubric_version", "parts", "choice", "saved",
+        "annotator", "given", "wanted", "shared", "renew_after", "labelled", "skipped", "end",
+        "position", "item_id", "nonce", "rubric_version", "parts", "choice", "saved",
     }  # fmt: skip
     assert [part["role"] for part in screen["parts"]] == ["user", "answer", "turn"]
     assert set(screen["parts"][0]) == {"role", "html", "characters", "long"}
 
 
-def test_the_fixed_annotator_cannot_be_changed_by_the_page(labels, rubric, tmp_path):
-    desk = Desk(labels, rubric, tmp_path / "labels.db", annotator="ann")
+def test_the_fixed_annotator_cannot_be_changed_by_the_page(store, rubric):
+    desk = Desk(store, rubric, annotator="ann")
     assert desk.open_screen({"annotator": "mallory"})["screen"]["annotator"] == "ann"
     assert desk.open_screen(None)["screen"]["annotator"] == "ann"
 
@@ -69,8 +83,9 @@ def test_notes_are_stored_exactly(desk, labels, note):
 )
 @pytest.mark.parametrize(
     "act",
-    ["open_screen", "save_label", "skip_item", "keep_draft", "go_back", "go_forward",
-     "review_items", "rendered_view"],
+    ["open_screen", "answer_training", "save_label", "skip_item", "keep_draft", "renew_lease",
+     "go_back", "go_forward", "review_items", "recent_labels", "revisit_item", "take_back",
+     "rendered_view"],
 )  # fmt: skip
 def test_whatever_is_sent_is_answered_and_stores_nothing(desk, labels, act, data):
     reply = getattr(desk, act)(data)
@@ -79,23 +94,25 @@ def test_whatever_is_sent_is_answered_and_stores_nothing(desk, labels, act, data
     assert annotation_history(labels) == []
 
 
-def test_a_full_disk_is_said_and_nothing_is_half_written(desk, labels):
+def test_a_full_disk_is_said_and_nothing_is_half_written(desk, store, labels):
     screen = desk.open_screen({"annotator": "ann"})["screen"]
-    pages = labels.conn.execute("PRAGMA page_count").fetchone()[0]
-    labels.conn.execute(f"PRAGMA max_page_count={pages}")
+    [pages] = pragma(store, "page_count")
+    pragma(store, f"max_page_count={pages}")
     reply = desk.save_label(filled(screen, note="n" * 10_000))
     assert reply["refused"]
     assert "NOT SAVED" in reply["message"]
     assert reply["screen"] is None
     assert annotation_history(labels) == []
-    labels.conn.execute("PRAGMA max_page_count=1000000")
+    pragma(store, "max_page_count=1000000")
     assert not desk.save_label(filled(screen, note="n" * 10_000))["refused"]
 
 
-def test_a_read_only_store_is_said(desk, labels):
+def test_a_read_only_store_is_said(desk, store):
     screen = desk.open_screen({"annotator": "ann"})["screen"]
-    labels.conn.execute("PRAGMA query_only=ON")
-    assert "NOT SAVED" in desk.save_label(filled(screen))["message"]
+    pragma(store, "query_only=ON")
+    reply = desk.save_label(filled(screen))
+    assert "NOT SAVED" in reply["message"]
+    assert reply["stopped"]
 
 
 def test_the_rendered_view_is_of_the_displayed_item(desk):

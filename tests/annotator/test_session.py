@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from annotator.annotation import annotation_history, current_annotations
+from annotator.assignment.assigner import End, Progress
 from annotator.labelling.choice import NOTE_LIMIT, SKIP_REASONS, Choice
 from annotator.labelling.session import LabellingSession
 from annotator.labels import BlindItem, add_items, record_rubric
@@ -44,7 +45,7 @@ def test_a_save_is_stored_whole_and_brings_the_next_item(session, labels):
     reply = save(session, first, NEW_TASK)
     assert not reply.refused
     assert reply.screen.shown.item_id != first.shown.item_id
-    assert (reply.screen.labelled, reply.screen.total) == (1, 5)
+    assert (reply.screen.labelled, reply.screen.progress) == (1, Progress(1, 5))
     [event] = current_annotations(labels, "v3")
     assert f"receipt {event.event_id}" in reply.message
     assert (event.item_id, event.annotator, event.kind) == (first.shown.item_id, "ann", "label")
@@ -62,7 +63,8 @@ def test_every_item_comes_once_and_then_the_end(session):
     while screen.shown:
         seen.append(screen.shown.item_id)
         screen = save(session, screen).screen
-    assert len(seen) == len(set(seen)) == screen.total == screen.labelled == 5
+    assert len(seen) == len(set(seen)) == screen.progress.wanted == screen.labelled == 5
+    assert screen.end is End.FINISHED
 
 
 def test_the_order_is_ones_own_and_stays(session, labels, rubric):

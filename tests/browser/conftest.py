@@ -1,10 +1,5 @@
 """A served study and a real Chromium; every page must stay free of errors and foreign requests."""
 
-import os
-import signal
-import subprocess
-import sys
-from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +7,7 @@ from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page
+from served import Server
 from sqlite_utils import Database
 
 from annotator.annotation import Annotation, annotation_history
@@ -19,7 +15,7 @@ from annotator.labels import BlindItem, add_items, open_labels
 from generation.item import Item, Message
 
 PLAIN_TRIPLES = tuple((f"question {n}", f"answer {n}", f"turn {n}") for n in range(6))
-ANNOTATE = Path(sys.executable).with_name("annotate")
+OURS = ("http://127.0.0.1:", "https://127.0.0.1:", "data:", "blob:")
 
 
 @pytest.fixture
@@ -34,7 +30,7 @@ def new_page(browser):
             "request",
             lambda request: (
                 None
-                if request.url.startswith(("http://127.0.0.1:", "data:", "blob:"))
+                if request.url.startswith(OURS)
                 else faults.append(f"foreign request: {request.url}")
             ),
         )
@@ -52,38 +48,6 @@ def new_page(browser):
     for context in contexts:
         context.close()
     assert faults == []
-
-
-class Server:
-    """A running `annotate`, or another command that serves; `url` is the address it printed."""
-
-    def __init__(
-        self,
-        folder: Path,
-        *options: str,
-        port: int = 7890,
-        command: Sequence[str | Path] = (ANNOTATE,),
-        **environment: str,
-    ) -> None:
-        self.folder = folder
-        self.process = subprocess.Popen(
-            [*command, "--study", folder, "--port", str(port), *options],
-            cwd=folder.parent,
-            env=os.environ | environment,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        line = self.process.stdout.readline()  # comes once the page is served
-        assert "http://" in line, f"{command} did not start: {line!r}"
-        self.url = line.split(" at ")[1].split()[0]
-
-    @property
-    def port(self) -> int:
-        return int(self.url.rsplit(":", 1)[1])
-
-    def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
 
 
 @pytest.fixture

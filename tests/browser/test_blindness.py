@@ -154,7 +154,7 @@ def test_the_annotators_process_has_nothing_of_the_workbench_that_runs_beside_it
 
 def test_serving_the_annotators_page_never_imports_the_judge():
     code = (
-        "import annotator.labelling.app, annotator.cli, annotator.web.local_page, sys; "
+        "import annotator.app, annotator.cli, annotator.web.gate, annotator.web.gradio_app, sys; "
         "print([name for name in sys.modules if name.split('.')[0] == 'judge'])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

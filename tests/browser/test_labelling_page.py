@@ -203,8 +203,8 @@ def test_the_end_and_the_way_back(desk, new_page):
     for _ in range(5):
         label(page, "1")
     page.get_by_role("heading", name="All done").wait_for()
-    page.locator(".finished .status", has_text="Saved (receipt").wait_for()
-    assert page.locator(".finished .tally").inner_text() == "6 of 6 done (1 skipped)"
+    page.locator(".end .status", has_text="Saved (receipt").wait_for()
+    assert page.locator(".end .tally").inner_text() == "6 of 6 done (1 skipped)"
     page.keyboard.press("b")
     shown_turn(page)
     page.locator(".saved", has_text="skipped: I cannot judge the subject").wait_for()

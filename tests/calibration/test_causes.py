@@ -9,7 +9,8 @@ from calibrate_command import failed, run
 from click.testing import CliRunner
 from hostile_texts import HOSTILE_TEXTS
 
-from annotator.adjudication.adjudication import adjudicate, undecided
+from annotator.adjudication.adjudication import adjudicate
+from annotator.adjudication.dispute import undecided
 from annotator.annotation import current_annotations
 from annotator.cli import annotate
 from annotator.verbatim import is_invisible

@@ -4,8 +4,10 @@ import sys
 from pathlib import Path
 from threading import Thread
 
-from annotator.web.local_page import LocalPage, prepared_port, serve_page
+from annotator.web.page import Page
 from annotator.web.page_file import base_style, page_file
+from annotator.web.server import listening, serve_pages
+from annotator.web.web_site import Site
 from generation.study import Study
 from judge.calibration.workbench.acts import EXPORTS
 from judge.calibration.workbench.bench import Bench
@@ -28,18 +30,20 @@ def serve(study: Study, *, port: int) -> None:
     bench = Bench(study, Path(EXPORTS))
     with opened(study):  # what cannot be opened is told at once
         pass
-    free = prepared_port(port, "calibrate serve")
+    listener = listening(Site(), port, "calibrate serve")
     sys.setswitchinterval(SWITCH)
     desk = WorkbenchDesk(bench)
     Thread(target=_warm, args=(bench,), daemon=True).start()
-    page = LocalPage(
+    page = Page(
+        path="/",
         title=TITLE,
         html=page_file(PACKAGE, "page.html"),
         style=base_style() + page_file(PACKAGE, "page.css"),
         script=page_file(PACKAGE, "page.js"),
         acts=(desk.show_view, desk.do_act),
+        close=desk.close,
     )
-    serve_page(page, free, f"workbench of {study.folder}", desk.close)
+    serve_pages([page], Site(), listener, f"workbench of {study.folder}")
 
 
 def _warm(bench: Bench) -> None:

@@ -1,0 +1,1 @@
+"""Whether the people who labelled could know more of an item than its text."""

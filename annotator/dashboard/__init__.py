@@ -1,0 +1,1 @@
+"""The owner's dashboard: how the annotation goes, from labels.db alone."""

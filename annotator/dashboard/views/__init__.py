@@ -1,0 +1,1 @@
+"""The views of the dashboard, one each; none computes a figure."""

@@ -1,0 +1,1 @@
+"""Bringing a copy of labels.db that was labelled elsewhere back into this one."""

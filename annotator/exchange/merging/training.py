@@ -1,0 +1,33 @@
+"""Training: items of the owner's, who is here, and the rounds that people went through."""
+
+from annotator.exchange.merging.side_by_side import SideBySide, key_of
+
+ROUND = ("annotator", "rubric_version", "round")
+
+
+def merge_training(sides: SideBySide) -> None:
+    """Add what is new. A round that was begun on both sides cannot be both: the one here stays."""
+    here = {row["training_id"]: row for row in sides.rows_here("training_items")}
+    for row in sides.rows_there("training_items"):
+        if row["training_id"] not in here:
+            sides.append("training_items", row)
+        elif here[row["training_id"]] != row:
+            sides.kept.append(f"training item {row['training_id']}: differs there")
+    rounds = {key_of(row, ROUND): row for row in sides.rows_here("training_rounds")}
+    twice = set()
+    for row in sides.rows_there("training_rounds"):
+        of = key_of(row, ROUND)
+        if of not in rounds:
+            sides.append("training_rounds", row)
+        elif rounds[of] != row:
+            twice.add(of)
+            sides.kept.append(f"training round {row['round']} of {row['annotator']}: differs there")
+    answered = sides.keys_here("training_answers", (*ROUND, "training_id"))
+    for row in sides.missing("training_answers", ("nonce",)):
+        if key_of(row, (*ROUND, "training_id")) not in answered and key_of(row, ROUND) not in twice:
+            sides.append("training_answers", row, without="answer_id")
+        else:
+            sides.kept.append(
+                f"answer to training item {row['training_id']} in round {row['round']} of "
+                f"{row['annotator']}: {row['category']} there"
+            )

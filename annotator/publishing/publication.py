@@ -1,0 +1,71 @@
+"""Publishing a rubric version: from the next item on everybody labels under it.
+
+Who has an item open finishes it under the version that it was shown under.
+"""
+
+from dataclasses import dataclass
+
+from sqlite_utils import Database
+
+from annotator.labels import open_labels, record_rubric, recorded_rubric
+from annotator.settings import PUBLISHED_RUBRIC, put_setting, setting
+from generation.study import Study
+from rubrics import InputError, Rubric
+
+
+@dataclass(frozen=True)
+class Publication:
+    """What is labelled under from now on, and what was before; None where nothing was published."""
+
+    version: str
+    before: str | None
+
+
+def published_version(database: Database) -> str | None:
+    return setting(database, PUBLISHED_RUBRIC)
+
+
+def rubric_of(database: Database, study: Study, version: str | None) -> Rubric:
+    """The rubric that a command means: the one named, else the published, else the newest."""
+    return study.rubric(version or published_version(database))
+
+
+def rubric_in_force(study: Study, version: str | None) -> Rubric:
+    """The rubric to serve the labelling page under; one that is named is published by that."""
+    with open_labels(study.labels) as database:
+        rubric = rubric_of(database, study, version)
+        if version is not None:
+            publish(database, rubric)
+    return rubric
+
+
+def publish(database: Database, rubric: Rubric) -> Publication:
+    """Put a rubric version into force for all annotators.
+
+    Raises InputError when the version was used before with another text, when one of its keys
+    means another category in a version that people have labelled under (fingers remember keys),
+    and when it maps a category that the earlier version does not have.
+    """
+    record_rubric(database, rubric)
+    used = database.conn.execute("SELECT DISTINCT rubric_version FROM events").fetchall()
+    before = published_version(database)
+    for version in sorted({version for (version,) in used} | ({before} if before else set())):
+        earlier = recorded_rubric(database, version)
+        if earlier is not None and version != rubric.version:
+            _check_keys(earlier, rubric)
+    for heir in rubric.heirs:
+        if (earlier := recorded_rubric(database, heir.earlier)) is not None:
+            earlier.category(heir.category)
+    put_setting(database, PUBLISHED_RUBRIC, rubric.version)
+    return Publication(rubric.version, before)
+
+
+def _check_keys(earlier: Rubric, rubric: Rubric) -> None:
+    meant = {category.key: category.id for category in earlier.categories}
+    for category in rubric.categories:
+        if (old := meant.get(category.key, category.id)) != category.id:
+            raise InputError(
+                f"rubric {rubric.version} puts {category.id} on key {category.key}, which people "
+                f"know as {old} from {earlier.version}; give {category.id} a key that no category "
+                "has had, or the id that its key has had"
+            )

@@ -1,0 +1,63 @@
+"""What `annotate publish`, `annotate relabel` and `annotate assign` print."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from annotator.assignment.plan import Plan
+from annotator.publishing.publication import Publication
+from annotator.publishing.relabelling import OldLabel
+from rubrics import Rubric
+
+
+def publication_text(published: Publication, old: Sequence[OldLabel], option: str) -> str:
+    """What is in force now, what it leaves to be done again, and what to type next."""
+    before = f" instead of {published.before}" if published.before else ""
+    lines = [
+        f"people label under rubric {published.version}{before} from their next item on; open "
+        "pages finish what they show under the version that they show it under"
+    ]
+    if old:
+        lines += [*_counts(old), f"next: annotate relabel --rubric {published.version}{option}"]
+    return "\n".join(lines)
+
+
+def relabelling_text(old: Sequence[OldLabel], rubric: Rubric) -> str:
+    """The worklist: first how much there is, then a line per label."""
+    if not old:
+        return f"nothing to label again: no label of another version waits under {rubric.version}"
+    width = max(len(label.annotator) for label in old)
+    lines = [
+        f"{label.annotator:<{width}}  {label.item_id}  {label.rubric_version} {label.category}"
+        + (f" -> {label.heir}" if label.heir else " -> label again")
+        for label in old
+    ]
+    return "\n".join([*_counts(old), *lines])
+
+
+def relabelling_dict(old: Sequence[OldLabel], rubric: Rubric) -> dict[str, object]:
+    """The same for JSON."""
+    return {"rubric": rubric.version, "labels": [asdict(label) for label in old]}
+
+
+def plan_text(plan: Plan, items: int) -> str:
+    """The plan in words; `items` is how many items the study has."""
+    if plan.labels_per_item is None:
+        return f"{items} items; everybody labels all of them"
+    return (
+        f"{items} items, {plan.labels_per_item} labels each; an item stays with one person for "
+        f"{plan.lease_seconds // 60} min after their page was last heard of; one item in "
+        f"{plan.gold_every} is gold as long as there is gold"
+    )
+
+
+def _counts(old: Sequence[OldLabel]) -> list[str]:
+    again = Counter(label.annotator for label in old if label.heir is None)
+    mapped = sum(label.heir is not None for label in old)
+    lines = [
+        f"labels of earlier versions to give again: {again.total()}, by {len(again)} annotators; "
+        "their items come first"
+    ]
+    if mapped:
+        lines.append(f"labels whose category the rubric maps to one of its own: {mapped}")
+    return lines

@@ -1,0 +1,1 @@
+"""Training: items with a known label and feedback, until a round reaches the pass mark."""
