@@ -9,6 +9,7 @@ from annotator.accounts.person import Role, current_person
 from annotator.adjudication.form import Form, form_from
 from annotator.adjudication.session import AdjudicationSession
 from annotator.adjudication.view import DisputeReply, reply_view
+from annotator.blindness.sent import SentFields
 from annotator.labels import record_rubric
 from annotator.served_labels import Moved, ServedLabels
 from rubrics import InputError, Rubric
@@ -27,6 +28,7 @@ class AdjudicationDesk:
         with self._labels.use() as database:
             record_rubric(database, rubric)
             self._session = AdjudicationSession(database, rubric)
+            self._sent = SentFields(database)
 
     def close(self) -> None:
         self._labels.close()
@@ -34,20 +36,23 @@ class AdjudicationDesk:
     def show_dispute(self, data: Any) -> dict[str, Any]:
         """The item that is asked for, or the first of the list."""
         return self._answer(
-            data, lambda who, form: self._session.open(who, form.item_id, decided=form.decided)
+            "show_dispute",
+            data,
+            lambda who, form: self._session.open(who, form.item_id, decided=form.decided),
         )
 
     def next_dispute(self, data: Any) -> dict[str, Any]:
         """The item after this one."""
-        return self._answer(data, lambda who, form: self._step(who, form, 1))
+        return self._answer("next_dispute", data, lambda who, form: self._step(who, form, 1))
 
     def previous_dispute(self, data: Any) -> dict[str, Any]:
         """The item before this one."""
-        return self._answer(data, lambda who, form: self._step(who, form, -1))
+        return self._answer("previous_dispute", data, lambda who, form: self._step(who, form, -1))
 
     def decide(self, data: Any) -> dict[str, Any]:
         """Store a decision, unless another one was made since the item was shown."""
         return self._answer(
+            "decide",
             data,
             lambda who, form: self._session.decide(
                 who,
@@ -63,6 +68,7 @@ class AdjudicationDesk:
     def add_note(self, data: Any) -> dict[str, Any]:
         """Store a note to the other adjudicators."""
         return self._answer(
+            "add_note",
             data,
             lambda who, form: self._session.discuss(
                 who,
@@ -75,35 +81,44 @@ class AdjudicationDesk:
 
     def rendered_view(self, data: Any) -> dict[str, Any]:
         """The item as Markdown and LaTeX would have it."""
-        return self._answer(data, lambda _, form: self._session.rendered(form.item_id))
+        return self._answer(
+            "rendered_view", data, lambda _, form: self._session.rendered(form.item_id)
+        )
 
     def rubric_view(self, data: Any) -> dict[str, Any]:
         """The categories and guidelines of the rubric that is decided under now."""
-        return self._answer(data, lambda *_: DisputeReply("", rubric=self._session.rubric))
+        return self._answer(
+            "rubric_view", data, lambda *_: DisputeReply("", rubric=self._session.rubric)
+        )
 
     def _step(self, who: str, form: Form, by: int) -> DisputeReply:
         return self._session.step(who, form.item_id, decided=form.decided, by=by)
 
-    def _answer(self, data: Any, act: Callable[[str, Form], DisputeReply]) -> dict[str, Any]:
+    def _answer(
+        self, name: str, data: Any, act: Callable[[str, Form], DisputeReply]
+    ) -> dict[str, Any]:
         person = current_person.get()
         if person is None or person.role is not Role.ADJUDICATOR:
             return reply_view(DisputeReply(NOT_AN_ADJUDICATOR, refused=True))
         try:
-            form = form_from(data)
             with self._labels.use():
-                reply = act(person.name, form)
-        except InputError as error:
-            reply = DisputeReply(f"Not stored: {error}.", refused=True)
+                view = reply_view(self._reply(person.name, data, act))
+                self._sent.note(f"adjudicate: {name}", view)
+                return view
         except Moved as error:
-            reply = DisputeReply(
+            refusal = (
                 f"NOT STORED: {error} was moved or replaced while this page was served. Stop here "
-                "and have annotate started again.",
-                refused=True,
+                "and have annotate started again."
             )
         except sqlite3.OperationalError as error:
-            reply = DisputeReply(
+            refusal = (
                 f"NOT STORED: the label store refuses ({error}). Nothing is being stored; stop "
-                "here and tell the study's owner.",
-                refused=True,
+                "here and tell the study's owner."
             )
-        return reply_view(reply)
+        return reply_view(DisputeReply(refusal, refused=True))
+
+    def _reply(self, who: str, data: Any, act: Callable[[str, Form], DisputeReply]) -> DisputeReply:
+        try:
+            return act(who, form_from(data))
+        except InputError as error:
+            return DisputeReply(f"Not stored: {error}.", refused=True)

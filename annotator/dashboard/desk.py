@@ -1,10 +1,12 @@
 """The one thing that the dashboard may ask for: a view. JSON in, JSON out, for owners alone."""
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from annotator.accounts.person import Role, current_person
+from annotator.blindness.sent import SentFields
 from annotator.dashboard.fresh_figures import FreshFigures, Shown
 from annotator.dashboard.place import Place, place_from
 from annotator.dashboard.rendered_view import render_view
@@ -14,6 +16,7 @@ from annotator.dashboard.views.disagreement import disagreement
 from annotator.dashboard.views.items import items
 from annotator.dashboard.views.overview import overview
 from annotator.labels import open_labels
+from annotator.served_labels import Moved, ServedLabels
 from generation.database import readable_refusals
 from generation.study import Study
 from rubrics import InputError, Rubric
@@ -36,9 +39,13 @@ class DashboardDesk:
     def __init__(self, path: Path, rubric: Rubric) -> None:
         self._path = path
         self._fresh = FreshFigures(path, rubric)
+        self._labels = ServedLabels(path)
+        with self._labels.use() as database:
+            self._sent = SentFields(database)
 
     def close(self) -> None:
         self._fresh.close()
+        self._labels.close()
 
     def show_dashboard(self, data: Any) -> dict[str, Any]:
         """The view of a place: {html, title, poll} with poll in seconds, or a refusal."""
@@ -52,12 +59,15 @@ class DashboardDesk:
                 view = self._view(shown, place)
         except InputError as error:
             return {"refused": True, "message": str(error)}
-        return {
+        reply = {
             "refused": False,
             "html": render_view(view, shown, place, Study(self._path.parent).option),
             "title": view.title,
             "poll": CALM if shown.fresh else SOON,
         }
+        with contextlib.suppress(Moved), self._labels.use():
+            self._sent.note("dashboard: show_dashboard", reply)
+        return reply
 
     def _view(self, shown: Shown, place: Place) -> View:
         with open_labels(self._path) as database:

@@ -11,7 +11,6 @@ from annotator.accounts.person import Role, current_person
 from annotator.accounts.refusal import RefusalLog
 from annotator.blindness.sent import SentFields
 from annotator.labelling.form import Form, form_from
-from annotator.labelling.rubric_view import rubric_html
 from annotator.labelling.screen import OUT_OF_DATE, Reply
 from annotator.labelling.session import LabellingSession
 from annotator.labelling.view import reply_view, training_view
@@ -157,9 +156,20 @@ class Desk:
         return self._answer("rendered_view", data, rendered)
 
     def rubric_view(self, data: Any) -> dict[str, Any]:
-        """The categories and guidelines of the rubric that is labelled under now."""
-        with self._store.use():
-            return rubric_html(self._session.rubric)
+        """The categories and guidelines of the rubric that is labelled under now.
+
+        Without its examples as long as this person is in training: they may be what is asked.
+        """
+        rubric = self._session.rubric
+        return self._answer(
+            "rubric_view",
+            data,
+            lambda database, form: Reply(
+                "",
+                rubric=rubric,
+                withheld=required(database, rubric, checked_name(form.annotator)),
+            ),
+        )
 
     def _leave(self, form: Form, by: int) -> Reply:
         return self._session.step(form.nonce, form.item_id, form.choice, by=by)
@@ -187,9 +197,9 @@ class Desk:
                 if view["suspect"]:
                     person = current_person.get()
                     who = person.name if person else None
-                    self._refusals.record(who, f"labelling: {act}", view["message"], at=now())
+                    self._refusals.record(who, f"label: {act}", view["message"], at=now())
                 del view["suspect"]
-                self._sent.note(act, view)
+                self._sent.note(f"label: {act}", view)
         except Moved as moved:
             return _stopped(
                 "NOT SAVED: {file} was moved or replaced while this page was served. "

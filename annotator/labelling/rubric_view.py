@@ -14,7 +14,10 @@ LANGUAGES = {"de": "Deutsch"}  # of the page, beside English; texts of the study
 
 
 def page_html(rubric: Rubric, *, annotator: str | None, accounts: bool) -> str:
-    """The page before any item is on it; every rubric text is escaped."""
+    """The page before any item is on it; every rubric text is escaped.
+
+    The guidelines come with the first item, since they depend on who reads them.
+    """
     template = _environment().get_template("page.html")
     return template.render(
         rubric=rubric,
@@ -36,11 +39,15 @@ def words_in(language: str) -> dict[str, str]:
     return json.loads(page_file(PACKAGE, f"words.{language}.json"))
 
 
-def rubric_html(rubric: Rubric) -> dict[str, str]:
-    """The parts of the page that a rubric fills, for a page that was opened under another one."""
+def rubric_html(rubric: Rubric, *, withheld: bool = False) -> dict[str, str]:
+    """The parts of a page that a rubric fills.
+
+    `withheld` leaves its examples out: to somebody in training they may be what is asked.
+    """
     parts = ("categories", "guidelines", "changed")
     return {"version": rubric.version} | {
-        part: _environment().get_template(f"{part}.html").render(rubric=rubric) for part in parts
+        part: _environment().get_template(f"{part}.html").render(rubric=rubric, withheld=withheld)
+        for part in parts
     }
 
 

@@ -40,7 +40,8 @@ class Reply:
 
     `says` is a sentence with {names} that `values` fill, so that the page can say it in another
     language. `screen` None leaves the page as it is; `rendered` asks for the rendered view of an
-    item, `recent` for what somebody saved last. `suspect`: no page of ours sends such a thing.
+    item, `recent` for what somebody saved last, `rubric` for its texts, without examples where
+    these are `withheld`. `suspect`: no page of ours sends such a thing.
     """
 
     says: str
@@ -49,6 +50,8 @@ class Reply:
     screen: Screen | None = None
     rendered: Item | None = None
     recent: tuple["Recent", ...] | None = None
+    rubric: Rubric | None = None
+    withheld: bool = False
     values: Mapping[str, object] = field(default_factory=dict)
 
     @property

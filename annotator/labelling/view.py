@@ -6,6 +6,7 @@ from typing import Any
 from annotator.annotation import saved_as
 from annotator.labelling.choice import Choice
 from annotator.labelling.rendered import rendered_html
+from annotator.labelling.rubric_view import rubric_html
 from annotator.labelling.screen import Recent, Reply, Screen
 from annotator.training.screen import Feedback, RoundResult, TrainingReply, TrainingScreen
 from annotator.verbatim import verbatim_html
@@ -30,6 +31,8 @@ def reply_view(reply: Reply) -> dict[str, Any]:
     }
     if reply.rendered:
         view["parts"] = item_view(reply.rendered, rendered=True)
+    if reply.rubric:
+        view["rubric"] = rubric_html(reply.rubric, withheld=reply.withheld)
     if reply.recent is not None:
         view["recent"] = [_recent_view(recent) for recent in reply.recent]
     return view

@@ -8,17 +8,22 @@ from dataclasses import dataclass
 from sqlite_utils import Database
 
 from annotator.labels import open_labels, record_rubric, recorded_rubric
-from annotator.settings import PUBLISHED_RUBRIC, put_setting, setting
+from annotator.settings import PASS_MARK, PUBLISHED_RUBRIC, put_setting, setting
+from annotator.training.training_set import is_training_on
 from generation.study import Study
 from rubrics import InputError, Rubric
 
 
 @dataclass(frozen=True)
 class Publication:
-    """What is labelled under from now on, and what was before; None where nothing was published."""
+    """What is labelled under from now on, and what was before; None where nothing was published.
+
+    `untrained`: people train in this study, and this version has no training set.
+    """
 
     version: str
     before: str | None
+    untrained: bool
 
 
 def published_version(database: Database) -> str | None:
@@ -57,7 +62,9 @@ def publish(database: Database, rubric: Rubric) -> Publication:
         if (earlier := recorded_rubric(database, heir.earlier)) is not None:
             earlier.category(heir.category)
     put_setting(database, PUBLISHED_RUBRIC, rubric.version)
-    return Publication(rubric.version, before)
+    trains = setting(database, PASS_MARK) is not None
+    untrained = trains and not is_training_on(database, rubric.version)
+    return Publication(rubric.version, before, untrained)
 
 
 def _check_keys(earlier: Rubric, rubric: Rubric) -> None:

@@ -17,6 +17,11 @@ def publication_text(published: Publication, old: Sequence[OldLabel], option: st
         f"people label under rubric {published.version}{before} from their next item on; open "
         "pages finish what they show under the version that they show it under"
     ]
+    if published.untrained:
+        lines.append(
+            f"nobody trains under {published.version}, which has no training set; next: "
+            f"annotate training set --pass-mark SHARE --rubric {published.version}{option}"
+        )
     if old:
         lines += [*_counts(old), f"next: annotate relabel --rubric {published.version}{option}"]
     return "\n".join(lines)

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 LIMIT = 1_000_000  # bytes; a note has at most some kilobytes
+OWN_LIMIT = 16_000_000  # of a page without a register, whose one user is its owner
 
 
 class TooLarge(Exception):
@@ -14,9 +15,11 @@ class Disconnected(Exception):
     """Whoever asked has gone."""
 
 
-async def whole_body(receive: Callable[[], Awaitable[Any]], declared: str | None) -> bytes:
+async def whole_body(
+    receive: Callable[[], Awaitable[Any]], declared: str | None, limit: int
+) -> bytes:
     """Raises TooLarge by what is declared, or by what comes where nothing or less is declared."""
-    if declared and declared.isdigit() and int(declared) > LIMIT:
+    if declared and declared.isdigit() and int(declared) > limit:
         raise TooLarge
     body = bytearray()
     while True:
@@ -24,7 +27,7 @@ async def whole_body(receive: Callable[[], Awaitable[Any]], declared: str | None
         if message["type"] == "http.disconnect":
             raise Disconnected
         body += message.get("body", b"")
-        if len(body) > LIMIT:
+        if len(body) > limit:
             raise TooLarge
         if not message.get("more_body"):
             return bytes(body)

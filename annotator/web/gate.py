@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from annotator.accounts.person import Person, current_person
 from annotator.accounts.register import Register
-from annotator.web.body import LIMIT, Disconnected, TooLarge, replayed, whole_body
+from annotator.web.body import LIMIT, OWN_LIMIT, Disconnected, TooLarge, replayed, whole_body
 from annotator.web.door import HEALTH, cookie_name, is_door, shown_path
 from annotator.web.needed import is_needed
 from annotator.web.page import Page
@@ -55,6 +55,7 @@ class Gate:
         self._site = site
         self._pages = sorted(pages, key=lambda page: len(page.path), reverse=True)
         self._register = register
+        self._limit = LIMIT if register else OWN_LIMIT
         self._guarded = register is not None and register.in_use()
         self._threads = CapacityLimiter(THREADS)
 
@@ -71,7 +72,7 @@ class Gate:
         try:
             response = self._passed(request, path, person)
             if response is None and request.method not in READING:
-                receive = replayed(await _body(request, receive), receive)
+                receive = replayed(await self._body(request, receive), receive)
         except Refused as refused:
             await self._record(person, f"{request.method} {shown_path(path)}", refused.why)
             response = PlainTextResponse(refused.why, refused.status)
@@ -164,19 +165,18 @@ class Gate:
     def _home(self, person: Person) -> str | None:
         return next((page.path for page in self._pages if page.role is person.role), None)
 
+    async def _body(self, request: Request, receive: Any) -> bytes:
+        try:
+            return await whole_body(receive, request.headers.get("content-length"), self._limit)
+        except TooLarge as error:
+            raise Refused(413, f"more than {self._limit // 1_000_000} MB") from error
+
     async def _record(self, person: Person | None, what: str, why: str) -> None:
         if self._register:
             name = person.name if person else None
             await to_thread.run_sync(
                 self._register.record_refusal, name, what, why, limiter=self._threads
             )
-
-
-async def _body(request: Request, receive: Any) -> bytes:
-    try:
-        return await whole_body(receive, request.headers.get("content-length"))
-    except TooLarge as error:
-        raise Refused(413, f"more than {LIMIT // 1_000_000} MB") from error
 
 
 def _with_headers(send: Any) -> Any:

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from annotated_labels import at, new_labels
+from annotated_labels import at, ids, new_labels, say
 from click.testing import CliRunner
 from labelled_study import PLAIN, by_item, judge, sampled_study
 
+from annotator.accounts.person import Person, Role, current_person
+from annotator.adjudication.desk import AdjudicationDesk
 from annotator.blindness.fields import UNKNOWN, kind_of
 from annotator.blindness.inference import associations, occurrences
 from annotator.blindness.orders import absolute_spearman, compare_orders, shown_orders, spearman
@@ -18,11 +20,12 @@ from annotator.blindness.reach import reach
 from annotator.blindness.report import blindness_report
 from annotator.blindness.sent import SentFields, field_paths
 from annotator.cli import annotate
+from annotator.dashboard.desk import DashboardDesk
 from annotator.exchange.who import People
 from annotator.labelling.choice import SKIP_REASONS
 from annotator.labelling.desk import Desk
-from annotator.served_labels import ServedLabels
 from annotator.labels import blind_items, item_ids, open_labels, record_rubric
+from annotator.served_labels import ServedLabels
 from generation.database import open_database
 from generation.study import Study
 from rubrics import load_rubric
@@ -54,7 +57,7 @@ def made(tmp_path_factory):
             order = sorted(item_ids(labels))
             random.Random(who).shuffle(order)
             show(labels, who, order)
-        SentFields(labels).note("open_screen", VIEW)
+        SentFields(labels).note("label: open_screen", VIEW)
     return study
 
 
@@ -250,9 +253,9 @@ class TestReport:
     def test_a_field_that_nobody_knows_is_loud(self, made, tmp_path):
         study = copied(made, tmp_path / "field")
         with open_labels(study.labels) as labels:
-            SentFields(labels).note("open_screen", {"screen": {"judge_label": "x"}})
+            SentFields(labels).note("label: open_screen", {"screen": {"judge_label": "x"}})
         (finding,) = report_of(study).findings
-        assert "screen.judge_label (in reply to open_screen)" in finding
+        assert "screen.judge_label (in reply to label: open_screen)" in finding
         assert report_of(study).verdict.startswith("NOT SHOWN TO BE BLIND: 1 finding,")
 
     def test_ids_that_tell_are_found(self, made, tmp_path):
@@ -334,12 +337,51 @@ def test_every_field_that_the_labelling_page_is_sent_has_a_kind(tmp_path):
         replies.append(desk.open_screen({"annotator": 3}))
     assert all(isinstance(reply, dict) for reply in replies)
     fields = set().union(*map(field_paths, replies))
-    assert {"screen.parts[].html", "parts[].html", "recent[].html", "guidelines"} <= fields
-    assert {field for field in fields if kind_of(field) == UNKNOWN} == set()
+    assert {"screen.parts[].html", "parts[].html", "recent[].html", "rubric.guidelines"} <= fields
+    assert {field for field in fields if kind_of("label: act", field) == UNKNOWN} == set()
+
+
+def unknown_fields(path, page, acts, person):
+    """Fields without a kind in the replies that a page's desk notes as its acts are asked for."""
+    before = current_person.set(person)
+    try:
+        for act, data in acts:
+            assert not act(data)["refused"]
+    finally:
+        current_person.reset(before)
+    with open_labels(path) as labels:
+        rows = list(labels["sent_fields"].rows)
+    assert {row["act"].split(":")[0] for row in rows} == {page}
+    return {row["field"] for row in rows if kind_of(row["act"], row["field"]) == UNKNOWN}
+
+
+def test_so_has_every_field_of_the_adjudicators_page_and_the_dashboard(tmp_path):
+    path, rubric = tmp_path / "labels.db", load_rubric("v3")
+    with new_labels(path) as labels:
+        say(labels, "ann", 0, "malformed", second=1, note="n")
+        say(labels, "zoe", 0, "generic_reply", second=2)
+    item = {"item_id": ids(1)[0], "rubric_version": "v3"}
+    desk = AdjudicationDesk(path, rubric)
+    acts = [
+        (desk.show_dispute, {}),
+        (desk.add_note, item | {"note": "hm"}),
+        (desk.rendered_view, item),
+        (desk.rubric_view, {}),
+        (desk.decide, item | {"category": "malformed", "reason": "r"}),
+        (desk.show_dispute, item | {"decided": True}),
+    ]
+    assert unknown_fields(path, "adjudicate", acts, Person("dee", Role.ADJUDICATOR)) == set()
+    desk.close()
+    with open_labels(path) as labels:
+        labels["sent_fields"].delete_where()
+    dashboard = DashboardDesk(path, rubric)
+    acts = [(dashboard.show_dashboard, {"view": "overview"})]
+    assert unknown_fields(path, "dashboard", acts, Person("olga", Role.OWNER)) == set()
+    dashboard.close()
 
 
 @pytest.mark.parametrize(
     "field", ["screen.model", "screen.parts[].gold", "judge", "screen.dataset", "items.*", "gold"]
 )
 def test_what_tells_of_an_item_has_no_kind(field):
-    assert kind_of(field) == UNKNOWN
+    assert kind_of("label: act", field) == UNKNOWN

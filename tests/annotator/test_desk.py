@@ -5,9 +5,12 @@ import json
 import pytest
 from hostile_texts import HOSTILE_TEXTS
 
+from annotator.accounts.person import Person, Role, current_person
 from annotator.annotation import annotation_history
 from annotator.labelling.desk import Desk
 from annotator.served_labels import ServedLabels
+from annotator.training.training_set import TrainingItem, put_training_set
+from generation.item import Item, Message
 
 
 @pytest.fixture
@@ -131,3 +134,54 @@ def test_a_store_that_was_moved_or_replaced_takes_no_more_labels(desk, labels, t
     assert reply["refused"]
     assert "moved or replaced" in reply["message"]
     assert annotation_history(labels) == []
+
+
+def test_guidelines_come_without_examples_until_training_is_passed(desk, labels, rubric):
+    known = TrainingItem(Item((Message("user", "q"),), "a", "u"), "malformed", "Only marks.")
+    why = rubric.categories[0].examples[0].why
+    ann = {"annotator": "ann"}
+    assert why in desk.rubric_view(ann)["rubric"]["guidelines"]
+    put_training_set(labels, rubric, [known], "1")
+    assert why not in desk.rubric_view(ann)["rubric"]["guidelines"]
+    screen = desk.open_screen(ann)["screen"]
+    reply = desk.answer_training(ann | filled(screen))
+    assert reply["result"]["passed"]
+    assert why in desk.rubric_view(ann)["rubric"]["guidelines"]
+
+
+def test_a_login_sees_and_saves_its_own_work_alone_and_other_tries_are_recorded(store, rubric):
+    desk = Desk(store, rubric, accounts=True)
+
+    def asked(person, act, data):
+        before = current_person.set(person)
+        try:
+            return getattr(desk, act)(data)
+        finally:
+            current_person.reset(before)
+
+    ann, ben = Person("ann", Role.ANNOTATOR), Person("ben", Role.ANNOTATOR)
+    screen = asked(ann, "open_screen", {"annotator": "ben"})["screen"]
+    assert screen["annotator"] == "ann"
+    stolen = filled(screen) | {"annotator": "ann"}
+    for person in (ben, Person("dee", Role.ADJUDICATOR), Person("olga", Role.OWNER), None):
+        for act in ("save_label", "keep_draft", "rendered_view", "go_back", "renew_lease"):
+            reply = asked(person, act, stolen)
+            assert (reply["refused"], reply["screen"]) == (True, None)
+    with store.use() as database:
+        assert annotation_history(database) == []
+        rows = list(database["refusals"].rows)
+    assert {row["name"] for row in rows} == {"ben", "dee", "olga", None}
+    assert {row["what"] for row in rows} >= {"label: save_label", "label: keep_draft"}
+    assert not asked(ann, "save_label", filled(screen))["refused"]
+
+
+def test_tampering_is_refused_and_recorded(desk, store):
+    screen = desk.open_screen({"annotator": "ann"})["screen"]
+    assert desk.save_label(filled(screen) | {"item_id": "another"})["refused"]
+    assert desk.save_label(filled(screen, category="no_such"))["refused"]
+    assert desk.save_label(filled(screen) | {"nonce": "made up"})["refused"]
+    assert not desk.save_label(filled(screen))["refused"]
+    assert desk.save_label(filled(screen, category="generic_reply"))["refused"]  # a spent nonce
+    with store.use() as database:
+        assert database["refusals"].count == 4
+        assert [e.category for e in annotation_history(database)] == ["malformed"]

@@ -125,3 +125,6 @@ def test_the_commands(tmp_path, labels):
     assert listed["rubric"] == "v3"
     assert [label["category"] for label in listed["labels"]] == ["malformed"]
     assert "v2 malformed -> label again" in run("relabel").output
+    assert "nobody trains" not in published
+    run("training", "set", "--pass-mark", "1", "--rubric", "v3")
+    assert "nobody trains under v2" in run("publish", "v2").output

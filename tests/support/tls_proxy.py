@@ -2,7 +2,6 @@
 
 import socket
 import ssl
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from threading import Event, Thread
 from typing import Any
 
 import httpx
+import trustme
 import uvicorn
 
 # Of one connection only; both sides have their own.
@@ -22,12 +22,11 @@ def tls_proxy(
 ) -> Iterator[None]:
     """Serve https on `listener` and pass what lies under `prefix` on to `upstream`.
 
-    The certificate is made in `folder` and signed by itself.
+    The certificate is made in `folder`, and no browser knows who signed it.
     """
-    certificate, key = folder / "certificate.pem", folder / "key.pem"
-    made = ["-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
-    command = ["openssl", "req", "-x509", *made, "-keyout", key, "-out", certificate]
-    subprocess.run(command, check=True, capture_output=True)
+    certificate = folder / "certificate.pem"
+    made = trustme.CA().issue_cert("127.0.0.1")
+    made.private_key_and_cert_chain_pem.write_to_path(certificate)
     ready = Event()
 
     class Server(uvicorn.Server):
@@ -38,7 +37,6 @@ def tls_proxy(
     config = uvicorn.Config(
         _Proxy(upstream, prefix, strips),
         ssl_certfile=certificate,
-        ssl_keyfile=key,
         ssl_version=ssl.PROTOCOL_TLS_SERVER,
         log_level="warning",
         lifespan="off",
