@@ -9,6 +9,8 @@ from annotator.labelling.app import page as labelling_page
 from annotator.labelling.desk import Desk
 from annotator.labels import open_labels, record_rubric
 from annotator.name import checked_name
+from annotator.publishing.in_force import rubric_of
+from annotator.publishing.publication import publish
 from annotator.served_labels import ServedLabels
 from annotator.web.page import Page
 from annotator.web.server import listening, serve_pages
@@ -17,24 +19,31 @@ from generation.study import Study
 from rubrics import InputError, Rubric
 
 
-def serve(labels: Path, rubric: Rubric, site: Site, *, annotator: str | None, port: int) -> None:
+def serve(
+    study: Study, version: str | None, site: Site, *, annotator: str | None, port: int
+) -> None:
     """Serve until interrupted: on this machine for anybody, or for those who have accounts.
 
-    Raises InputError when labels.db cannot be opened, holds no items, knows another text of this
-    rubric version, the site is open to others without accounts, or no port is free.
+    A rubric version that is named is published. Raises InputError when labels.db cannot be opened,
+    holds no items, knows another text of this rubric version, the site is open to others without
+    accounts, or no port is free.
     """
     annotator = checked_name(annotator) if annotator else None
-    option = Study(labels.parent).option
+    labels, option = study.labels, study.option
     with open_labels(labels) as database:
         if not database["items"].count:
             raise InputError(
                 f"{labels} holds no items; choose some first: calibrate sample{option}"
             )
+        rubric = rubric_of(database, study, version)
         record_rubric(database, rubric)
     register = Register(labels)
     accounts = register.in_use()
     _check_open_to(site, accounts, annotator, option)
     listener = listening(site, port, "annotate")
+    if version is not None:
+        with open_labels(labels) as database:
+            publish(database, rubric)
     pages = pages_of(labels, rubric, accounts=accounts, annotator=annotator)
     who = f" as {annotator}" if annotator else ""
     serve_pages(pages, site, listener, f"label{who} under rubric {rubric.version}", register)

@@ -61,12 +61,10 @@ def serve(study, version, annotator, port, host, public_url, proxies) -> None:
     to serve many people.
     """
     from annotator.app import serve as serve_pages
-    from annotator.publishing.publication import rubric_in_force
     from annotator.web.web_site import site_from
 
     site = site_from(host, public_url, proxies)
-    rubric = rubric_in_force(study, version)
-    serve_pages(study.labels, rubric, site, annotator=annotator, port=port)
+    serve_pages(study, version, site, annotator=annotator, port=port)
 
 
 @annotate.command()
@@ -91,7 +89,7 @@ def adjudicate(study, item, category, reason, adjudicator, show, version, as_jso
     from annotator.adjudication import adjudication, terminal
     from annotator.adjudication.dispute import undecided
     from annotator.labels import open_labels
-    from annotator.publishing.publication import rubric_of
+    from annotator.publishing.in_force import rubric_of
 
     if (item is None) != (category is None):
         raise click.UsageError("give both an ITEM and a CATEGORY, or neither to list the items")

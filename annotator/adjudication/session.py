@@ -20,8 +20,8 @@ from annotator.adjudication.dispute_queue import (
 )
 from annotator.adjudication.view import DisputeReply, DisputeScreen, category_name
 from annotator.annotation import annotations_of_item
-from annotator.labels import blind_item, recorded_rubric
-from annotator.settings import PUBLISHED_RUBRIC, setting
+from annotator.labels import blind_item
+from annotator.publishing.in_force import rubric_in_force
 from generation.database import immediate
 from rubrics import Rubric
 
@@ -43,11 +43,10 @@ class AdjudicationSession:
     @property
     def rubric(self) -> Rubric:
         """What is decided under now."""
-        published = setting(self._db, PUBLISHED_RUBRIC)
-        if published and published != self._queue.rubric.version:
-            rubric = recorded_rubric(self._db, published) or self._queue.rubric
+        rubric = rubric_in_force(self._db, self._queue.rubric)
+        if rubric is not self._queue.rubric:
             self._queue = DisputeQueue(self._db, rubric)
-        return self._queue.rubric
+        return rubric
 
     def open(self, adjudicator: str, item_id: str, *, decided: bool) -> DisputeReply:
         """The item that was asked for, else the first of the list from this person's place on."""

@@ -20,6 +20,7 @@ class End(StrEnum):
     FINISHED = "finished"  # every item has the labels it is to have
     WAITING = "waiting"  # what is left is with other people, and may come back
     NONE_LEFT = "none left"  # others are still needed, for items that this person has done
+    TRAINING = "training"  # to be passed before anything is handed out
 
 
 @dataclass(frozen=True)

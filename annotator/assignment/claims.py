@@ -11,10 +11,19 @@ from sqlite_utils import Database
 
 from annotator.assignment.assigner import End, Progress, has_room, next_item, progress
 from annotator.assignment.coverage import Coverage, OwnWork
-from annotator.assignment.lease import drop_expired, held_by_others, hold, holds, let_go
+from annotator.assignment.lease import (
+    drop_expired,
+    held_by,
+    held_by_others,
+    hold,
+    holds,
+    let_go,
+)
 from annotator.assignment.plan import Plan, stored_plan
 from annotator.labels import study_seed
 from rubrics import Rubric
+
+TELL_EVERY = 10  # items of a person
 
 
 class Claims:
@@ -24,6 +33,7 @@ class Claims:
         self._db = database
         self._now = clock
         self._covered = Coverage(database, rubric)
+        self._told: dict[str, tuple[int, Progress]] = {}
 
     @property
     def version(self) -> str:
@@ -34,13 +44,27 @@ class Claims:
         return stored_plan(self._db)
 
     def progress(self, annotator: str) -> Progress:
-        return progress(self._coverage(), annotator, self.plan)
+        """How far the work is. The study's is told anew after every tenth item only.
+
+        Gold and repeats do not count in it: told after each save, it would give them away.
+        """
+        found, plan = progress(self._coverage(), annotator, self.plan), self.plan
+        if plan.labels_per_item is None:
+            return found
+        tens = len(self.own(annotator).trail) // TELL_EVERY
+        told = self._told.get(annotator)
+        if told is None or told[0] != tens:
+            told = self._told[annotator] = (tens, found)
+        return told[1]
 
     def next_item(self, annotator: str) -> str | End:
-        """The id of the next item for this person, or why there is none; nothing is held yet."""
-        held = held_by_others(self._db, annotator, self.version, at=self._now())
-        coverage, seed = self._coverage(), study_seed(self._db)
-        return next_item(coverage, annotator, self.plan, held, seed=seed)
+        """The id of the next item for this person, or why there is none; nothing is held anew."""
+        at, coverage, kinds = self._now(), self._coverage(), self.kinds(annotator)
+        mine = held_by(self._db, annotator, self.version, at=at)
+        if self.plan.labels_per_item and (left := [i for i in mine if i not in kinds]):
+            return min(left)  # left to look at others, and still theirs
+        held = held_by_others(self._db, annotator, self.version, at=at)
+        return next_item(coverage, annotator, self.plan, held, seed=study_seed(self._db))
 
     def trail(self, annotator: str) -> list[str]:
         """The ids of what this person has done, in the order in which they first did it."""

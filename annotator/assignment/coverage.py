@@ -65,23 +65,38 @@ class Coverage:
         if self._size() != self._known_size:
             return self._load()
         rows = self._db.conn.execute(
-            """SELECT DISTINCT annotator, item_id FROM events
-               WHERE event_id > ? AND rubric_version = ? ORDER BY event_id""",
-            [self._last_event, self.version],
+            """SELECT event_id, annotator, item_id, rubric_version FROM events
+               WHERE event_id > ? ORDER BY event_id""",
+            [self._last_event],
         ).fetchall()
-        self._last_event = self._newest_event()
-        for annotator, item_id in rows:
-            item = self.number[item_id]
-            self.labels[item] = self._db.conn.execute(
-                """SELECT count(*) FROM standing_events JOIN events USING (event_id)
-                   WHERE standing_events.item_id = ? AND standing_events.rubric_version = ?
-                   AND kind = 'label'""",
-                [item_id, self.version],
-            ).fetchone()[0]
-            if annotator in self._own:
-                stands = current_annotation(self._db, annotator, item_id, self.version)
-                gone = stands is None or stands.skip_reason == TAKEN_BACK
-                self._own[annotator].put(item, None if gone else stands.kind)
+        for event_id, annotator, item_id, version in rows:
+            if version == self.version:
+                self._count(annotator, item_id)
+            else:
+                self.stale[self.number[item_id]] = self._is_stale(item_id)
+            self._last_event = event_id
+
+    def _count(self, annotator: str, item_id: str) -> None:
+        item = self.number[item_id]
+        self.labels[item] = self._db.conn.execute(
+            """SELECT count(*) FROM standing_events JOIN events USING (event_id)
+               WHERE standing_events.item_id = ? AND standing_events.rubric_version = ?
+               AND kind = 'label'""",
+            [item_id, self.version],
+        ).fetchone()[0]
+        if annotator in self._own:
+            stands = current_annotation(self._db, annotator, item_id, self.version)
+            gone = stands is None or stands.skip_reason == TAKEN_BACK
+            self._own[annotator].put(item, None if gone else stands.kind)
+
+    def _is_stale(self, item_id: str) -> bool:
+        rows = self._db.conn.execute(
+            """SELECT events.rubric_version, category FROM standing_events AS standing
+               JOIN events USING (event_id) WHERE standing.item_id = ? AND kind = 'label'
+               AND standing.rubric_version != ?""",
+            [item_id, self.version],
+        )
+        return any(self._rubric.heir(version, category) is None for version, category in rows)
 
     def own(self, annotator: str) -> OwnWork:
         """This annotator's part, read from the store the first time."""

@@ -44,6 +44,14 @@ def holds(
     )
 
 
+def held_by(database: Database, annotator: str, rubric_version: str, *, at: str) -> list[str]:
+    """The ids of the items that this person's running leases are on."""
+    rows = database["leases"].rows_where(
+        "annotator = ? AND rubric_version = ? AND expires_at > ?", [annotator, rubric_version, at]
+    )
+    return [row["item_id"] for row in rows]
+
+
 def held_by_others(
     database: Database, annotator: str, rubric_version: str, *, at: str
 ) -> Mapping[str, int]:

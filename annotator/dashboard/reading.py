@@ -9,12 +9,11 @@ from annotator.accounts.person import Role
 from annotator.annotation import Annotation, current_annotations
 from annotator.assignment.plan import stored_plan
 from annotator.labels import recorded_rubric, study_seed
+from annotator.publishing.in_force import rubric_in_force
 from annotator.quality.gold import Gold, gold_items
 from annotator.quality.repeats import repeated_items
-from annotator.settings import PUBLISHED_RUBRIC, setting
 from annotator.training.round import Round, all_rounds
 from generation.clock import now
-from generation.study import Study
 from rubrics import InputError, Rubric, bytes_fingerprint
 
 
@@ -86,21 +85,14 @@ def rubric_to_show(database: Database, default: Rubric, version: str = "") -> Ru
 
     Raises InputError for a version that nobody has used here.
     """
-    wanted = version or setting(database, PUBLISHED_RUBRIC) or default.version
-    if found := recorded_rubric(database, wanted):
+    if not version:
+        return rubric_in_force(database, default)
+    if found := recorded_rubric(database, version):
         return found
-    if wanted == default.version or not version:
+    if version == default.version:
         return default
     used = ", ".join(used_versions(database)) or "none yet"
     raise InputError(f"rubric {version!r:.80} was never used in labels.db, which has: {used}")
-
-
-def rubric_to_label_under(database: Database, study: Study, version: str | None) -> Rubric:
-    """The rubric of this version; without one that which is published, else the newest packaged.
-
-    Raises InputError for an unknown version.
-    """
-    return study.rubric(version) if version else rubric_to_show(database, study.rubric())
 
 
 def used_versions(database: Database) -> list[str]:

@@ -6,9 +6,10 @@ from annotator.dashboard import wording
 from annotator.dashboard.annotator_figures import AnnotatorFigures
 from annotator.dashboard.figures import Figures, Resampled, figures, resampled
 from annotator.dashboard.label_pairs import LabelPairs
-from annotator.dashboard.reading import read_study, rubric_to_label_under, study_items
+from annotator.dashboard.reading import read_study, study_items
 from annotator.labels import open_labels
 from annotator.measures.kappa import Kappa
+from annotator.publishing.in_force import rubric_of
 from generation.command import one_line
 from generation.study import Study
 
@@ -21,7 +22,7 @@ def study_status(study: Study, version: str | None) -> tuple[Figures, Resampled]
     Raises InputError for an unknown version, and when labels.db cannot be opened.
     """
     with open_labels(study.labels) as database:
-        rubric = rubric_to_label_under(database, study, version)
+        rubric = rubric_of(database, study, version)
         reading = read_study(database, rubric, study_items(database))
     found = figures(reading)
     return found, resampled(found)

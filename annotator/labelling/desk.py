@@ -14,7 +14,6 @@ from annotator.labelling.form import Form, form_from
 from annotator.labelling.screen import OUT_OF_DATE, Reply
 from annotator.labelling.session import LabellingSession
 from annotator.labelling.view import reply_view, training_view
-from annotator.name import checked_name
 from annotator.served_labels import Moved, ServedLabels
 from annotator.training.screen import TrainingReply
 from annotator.training.session import TrainingSession, required
@@ -70,13 +69,13 @@ class Desk:
 
     def answer_training(self, data: Any) -> dict[str, Any]:
         """Say what is right of a training item, and bring the next."""
-        return self._answer(
-            "answer_training",
-            data,
-            lambda database, form: self._training(database).answer(
-                checked_name(form.annotator), form.nonce, form.item_id, form.choice.category
-            ),
-        )
+
+        def answered(database: Database, form: Form) -> TrainingReply:
+            name = self._session.admit(form.annotator)
+            category = form.choice.category
+            return self._training(database).answer(name, form.nonce, form.item_id, category)
+
+        return self._answer("answer_training", data, answered)
 
     def save_label(self, data: Any) -> dict[str, Any]:
         """Store the label of the displayed item and show the next."""
@@ -141,7 +140,7 @@ class Desk:
     def take_back(self, data: Any) -> dict[str, Any]:
         """Undo the label saved last."""
         return self._answer(
-            "take_back", data, lambda _, form: self._session.take_back(form.annotator)
+            "take_back", data, lambda _, form: self._session.take_back(form.annotator, form.receipt)
         )
 
     def rendered_view(self, data: Any) -> dict[str, Any]:
@@ -150,7 +149,7 @@ class Desk:
         def rendered(database: Database, form: Form) -> Reply:
             if self._session.owner_of(form.nonce) or not form.annotator:
                 return self._session.displayed(form.nonce)
-            screen = self._training(database).open(checked_name(form.annotator))
+            screen = self._training(database).open(self._session.admit(form.annotator))
             return Reply("", rendered=screen.item) if screen else OUT_OF_DATE
 
         return self._answer("rendered_view", data, rendered)
@@ -160,16 +159,12 @@ class Desk:
 
         Without its examples as long as this person is in training: they may be what is asked.
         """
-        rubric = self._session.rubric
-        return self._answer(
-            "rubric_view",
-            data,
-            lambda database, form: Reply(
-                "",
-                rubric=rubric,
-                withheld=required(database, rubric, checked_name(form.annotator)),
-            ),
-        )
+
+        def shown(database: Database, form: Form) -> Reply:
+            rubric, name = self._session.rubric, self._session.admit(form.annotator)
+            return Reply("", rubric=rubric, withheld=required(database, rubric, name))
+
+        return self._answer("rubric_view", data, shown)
 
     def _leave(self, form: Form, by: int) -> Reply:
         return self._session.step(form.nonce, form.item_id, form.choice, by=by)
@@ -218,11 +213,13 @@ class Desk:
         try:
             named = self._named(form_from(data))
             reply = answer(database, named) if named else NOT_YOURS
+            if isinstance(reply, TrainingReply):
+                view = training_view(reply, self._session.rubric)
+                return view | {"suspect": reply.refused and reply.screen is not None}
+            return reply_view(reply) | {"suspect": reply.suspect}
         except InputError as error:
             reply = Reply("{error}", refused=True, suspect=True, values={"error": str(error)})
-        if isinstance(reply, TrainingReply):
-            return training_view(reply, self._session.rubric) | {"suspect": False}
-        return reply_view(reply) | {"suspect": reply.suspect}
+            return reply_view(reply) | {"suspect": True}
 
 
 def _stopped(says: str, **values: object) -> dict[str, Any]:

@@ -17,6 +17,7 @@ class Form:
     nonce: str = ""
     item_id: str = ""
     reason: str = ""
+    receipt: int | None = None
     choice: Choice = field(default_factory=Choice)
     activity: tuple[Moment, ...] = ()
 
@@ -33,6 +34,7 @@ def form_from(data: Any) -> Form:
         nonce=_one(fields, "nonce", str, ""),
         item_id=_one(fields, "item_id", str, ""),
         reason=_one(fields, "reason", str, ""),
+        receipt=_one(fields, "receipt", int, None),
         choice=_choice(_fields(fields.get("choice"))),
         activity=_activity(fields.get("activity")),
     )

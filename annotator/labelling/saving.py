@@ -11,7 +11,6 @@ from annotator.labelling.display import Display, drop_draft, find_display, keep_
 from annotator.labelling.screen import OUT_OF_DATE, Reply, Screen
 from annotator.labelling.showing import Showing
 from annotator.labels import recorded_rubric
-from generation.database import immediate
 
 
 class Saving(Showing):
@@ -61,7 +60,9 @@ class Saving(Showing):
         display = find_display(self._db, nonce)
         if display is None:
             return OUT_OF_DATE
-        with immediate(self._db):
+        if display.rubric_version != self.rubric.version:
+            return Reply("")  # finished under the rubric that it was shown under, whoever has it
+        with self._writing():
             if self._may_hold(display):
                 self._claims().hold(display.annotator, display.item_id)
                 return Reply("")
@@ -85,7 +86,7 @@ class Saving(Showing):
         if refusal := self._refusal(display, item_id, choice):
             return refusal
         late = False
-        with immediate(self._db):
+        with self._writing():
             saved = self._current(display)
             if stored := event_of(self._db, nonce):
                 repeated = choice_of(stored) == choice and stored.skip_reason == skip_reason
@@ -177,10 +178,13 @@ class Saving(Showing):
 
     def _overtaken(self, display: Display, choice: Choice, saved: Annotation) -> Reply:
         """Saved meanwhile in another tab: show the item anew and let the person decide."""
+        shown_under = recorded_rubric(self._db, display.rubric_version) or self._rubric
+        if choice.category not in self.rubric.category_ids:  # another rubric has been published
+            choice = replace(choice, category=None)
         return Reply(
             "Not saved yet: you saved this item in another tab as “{label}”. "
             "Submit again to replace that.",
             refused=True,
             screen=replace(self._show(display.annotator, display.item_id), choice=choice),
-            values={"label": saved_as(saved, self._rubric)},
+            values={"label": saved_as(saved, shown_under)},
         )

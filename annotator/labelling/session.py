@@ -8,7 +8,6 @@ from annotator.labelling.display import find_display, keep_draft, put_display
 from annotator.labelling.saving import Saving
 from annotator.labelling.screen import OUT_OF_DATE, Recent, Reply
 from annotator.labels import blind_item
-from generation.database import immediate
 
 RECENT = 20  # labels that somebody can look at again
 
@@ -22,7 +21,7 @@ class LabellingSession(Saving):
         Raises InputError for a name that cannot be used.
         """
         annotator = self.admit(name)
-        with immediate(self._db):
+        with self._writing():
             return Reply("", screen=self._show(annotator, self._standing_item(annotator)))
 
     def step(self, nonce: str, item_id: str, choice: Choice, by: int) -> Reply:
@@ -40,7 +39,7 @@ class LabellingSession(Saving):
             return Reply("This is your first item.", refused=True)
         if position > len(trail):
             return Reply("Label or skip this item before you go on.", refused=True)
-        with immediate(self._db):
+        with self._writing():
             wanted = trail[position] if position < len(trail) else None
             return Reply("", screen=self._show(display.annotator, wanted))
 
@@ -51,7 +50,7 @@ class LabellingSession(Saving):
         if not kinds:
             return Reply("There is no item to look at.", refused=True)
         skipped = (item_id for item_id, kind in kinds.items() if kind == "skip")
-        with immediate(self._db):
+        with self._writing():
             return Reply("", screen=self._show(annotator, next(skipped, list(kinds)[-1])))
 
     def recent(self, name: str) -> Reply:
@@ -71,21 +70,26 @@ class LabellingSession(Saving):
         """An item that this person has done, to look at again."""
         annotator = self.admit(name)
         if item_id not in self._claims().kinds(annotator):
-            return Reply("You have not done that item under this rubric.", refused=True)
-        with immediate(self._db):
+            return Reply(
+                "You have not done that item under this rubric.", refused=True, suspect=True
+            )
+        with self._writing():
             return Reply("", screen=self._show(annotator, item_id))
 
-    def take_back(self, name: str) -> Reply:
+    def take_back(self, name: str, receipt: int | None = None) -> Reply:
         """Undo: the label saved last is taken back, and its item shown with what was chosen.
 
-        What was taken back stays in the history, as everything does.
+        `receipt` is that of the label that is meant, where the page knows: sent twice, one label
+        is taken back. What was taken back stays in the history, as everything does.
         """
         annotator = self.admit(name)
-        with immediate(self._db):
+        with self._writing():
             found = recent_annotations(self._db, annotator, self.rubric.version, 1)
             if not found:
                 return Reply("There is no label to take back.", refused=True)
             [last] = found
+            if receipt not in (None, last.event_id):
+                return Reply("That label was taken back already.", refused=True)
             display = put_display(
                 self._db,
                 annotator=annotator,

@@ -1,6 +1,7 @@
 """Showing items: which one is put before whom, under which rubric, with what they had filled in."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from sqlite_utils import Database
@@ -17,11 +18,12 @@ from annotator.labelling.display import (
     put_display,
 )
 from annotator.labelling.screen import Screen
-from annotator.labels import blind_item, recorded_rubric
+from annotator.labels import blind_item
 from annotator.name import checked_name
-from annotator.settings import PUBLISHED_RUBRIC, setting
+from annotator.publishing.in_force import rubric_in_force
+from annotator.training.session import required
 from generation.clock import now
-from generation.database import keep
+from generation.database import immediate, keep
 from rubrics import Rubric
 
 
@@ -41,9 +43,7 @@ class Showing:
     @property
     def rubric(self) -> Rubric:
         """What people label under now."""
-        published = setting(self._db, PUBLISHED_RUBRIC)
-        if published and published != self._rubric.version:
-            self._rubric = recorded_rubric(self._db, published) or self._rubric
+        self._rubric = rubric_in_force(self._db, self._rubric)
         return self._rubric
 
     def prepare(self) -> None:
@@ -61,10 +61,20 @@ class Showing:
         keep(self._db, "annotators", {"annotator": annotator, "first_seen_at": self._now()})
         return annotator
 
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """One write transaction; what was read ahead of a commit that fails is forgotten."""
+        try:
+            with immediate(self._db):
+                yield
+        except BaseException:
+            self._claimed = None
+            raise
+
     def _show(self, annotator: str, item_id: str | None) -> Screen:
         """The item, or where it is None the next one to do, under a new display; in a transaction.
 
-        Without an item to do, the screen says why.
+        Without an item to do, or before training is passed, the screen says why.
         """
         rubric, claims = self.rubric, self._claims()
         trail, kinds = claims.trail(annotator), list(claims.kinds(annotator).values())
@@ -76,6 +86,8 @@ class Showing:
             labelled=kinds.count("label"),
             skipped=kinds.count("skip"),
         )
+        if required(self._db, rubric, annotator):
+            return replace(screen, end=End.TRAINING)
         if item_id is None:
             found = claims.next_item(annotator)
             if isinstance(found, End):

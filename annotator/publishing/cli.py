@@ -68,7 +68,7 @@ def publish(study, version) -> None:
 def relabel(study, version, as_json) -> None:
     """List the labels of earlier rubric versions that are to be given again."""
     from annotator.labels import open_labels
-    from annotator.publishing.publication import rubric_of
+    from annotator.publishing.in_force import rubric_of
     from annotator.publishing.relabelling import old_labels
     from annotator.publishing.terminal import relabelling_dict, relabelling_text
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from sqlite_utils import Database
 
-from annotator.labels import open_labels, record_rubric, recorded_rubric
+from annotator.labels import record_rubric, recorded_rubric
+from annotator.publishing.in_force import published_version
 from annotator.settings import PASS_MARK, PUBLISHED_RUBRIC, put_setting, setting
 from annotator.training.training_set import is_training_on
-from generation.study import Study
 from rubrics import InputError, Rubric
 
 
@@ -26,24 +26,6 @@ class Publication:
     untrained: bool
 
 
-def published_version(database: Database) -> str | None:
-    return setting(database, PUBLISHED_RUBRIC)
-
-
-def rubric_of(database: Database, study: Study, version: str | None) -> Rubric:
-    """The rubric that a command means: the one named, else the published, else the newest."""
-    return study.rubric(version or published_version(database))
-
-
-def rubric_in_force(study: Study, version: str | None) -> Rubric:
-    """The rubric to serve the labelling page under; one that is named is published by that."""
-    with open_labels(study.labels) as database:
-        rubric = rubric_of(database, study, version)
-        if version is not None:
-            publish(database, rubric)
-    return rubric
-
-
 def publish(database: Database, rubric: Rubric) -> Publication:
     """Put a rubric version into force for all annotators.
 
@@ -51,7 +33,6 @@ def publish(database: Database, rubric: Rubric) -> Publication:
     means another category in a version that people have labelled under (fingers remember keys),
     and when it maps a category that the earlier version does not have.
     """
-    record_rubric(database, rubric)
     used = database.conn.execute("SELECT DISTINCT rubric_version FROM events").fetchall()
     before = published_version(database)
     for version in sorted({version for (version,) in used} | ({before} if before else set())):
@@ -61,6 +42,7 @@ def publish(database: Database, rubric: Rubric) -> Publication:
     for heir in rubric.heirs:
         if (earlier := recorded_rubric(database, heir.earlier)) is not None:
             earlier.category(heir.category)
+    record_rubric(database, rubric)  # not before it was checked: its version would be used up
     put_setting(database, PUBLISHED_RUBRIC, rubric.version)
     trains = setting(database, PASS_MARK) is not None
     untrained = trains and not is_training_on(database, rubric.version)

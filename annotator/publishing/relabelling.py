@@ -1,10 +1,12 @@
 """What a new rubric leaves to be labelled again, by annotator and item."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 from sqlite_utils import Database
 
 from annotator.annotation import current_annotations
+from annotator.assignment.plan import stored_plan
 from rubrics import Rubric
 
 
@@ -25,11 +27,14 @@ class OldLabel:
 def old_labels(database: Database, rubric: Rubric) -> list[OldLabel]:
     """Labels under other versions whose item the same person has not labelled under this one.
 
+    Where items are shared out, an item that has all its labels needs none again, from whomever.
     By annotator and item; of several earlier versions the label saved last.
     """
-    done = {
-        (said.annotator, said.item_id) for said in current_annotations(database, rubric.version)
-    }
+    new = current_annotations(database, rubric.version)
+    done = {(said.annotator, said.item_id) for said in new}
+    wanted = stored_plan(database).labels_per_item
+    labels = Counter(said.item_id for said in new if said.category is not None)
+    full = {item_id for item_id, count in labels.items() if wanted and count >= wanted}
     versions = database.conn.execute(
         "SELECT DISTINCT rubric_version FROM events WHERE rubric_version != ?", [rubric.version]
     ).fetchall()
@@ -37,7 +42,9 @@ def old_labels(database: Database, rubric: Rubric) -> list[OldLabel]:
         said
         for (version,) in versions
         for said in current_annotations(database, version)
-        if said.category is not None and (said.annotator, said.item_id) not in done
+        if said.category is not None
+        and (said.annotator, said.item_id) not in done
+        and said.item_id not in full
     ]
     latest = {
         (said.annotator, said.item_id): said

@@ -22,12 +22,12 @@ def gold() -> None:
 @study_option
 def add(study, item, category, reason, version) -> None:
     """Make ITEM gold: its label is CATEGORY."""
-    from annotator.dashboard.reading import rubric_to_label_under
     from annotator.labels import open_labels
+    from annotator.publishing.in_force import rubric_of
     from annotator.quality.gold import add_gold
 
     with open_labels(study.labels) as labels_db:
-        rubric = rubric_to_label_under(labels_db, study, version)
+        rubric = rubric_of(labels_db, study, version)
         made = add_gold(labels_db, rubric, item, category, reason=reason)
     click.echo(f"{made.item_id} is gold under rubric {rubric.version}: {made.category}")
 
@@ -38,12 +38,12 @@ def add(study, item, category, reason, version) -> None:
 @study_option
 def list_gold(study, version, as_json) -> None:
     """Gold items with their labels and why; not for annotators' eyes."""
-    from annotator.dashboard.reading import rubric_to_label_under
     from annotator.labels import open_labels
+    from annotator.publishing.in_force import rubric_of
     from annotator.quality.gold import gold_items, listing
 
     with open_labels(study.labels) as labels_db:
-        rubric = rubric_to_label_under(labels_db, study, version)
+        rubric = rubric_of(labels_db, study, version)
         found = gold_items(labels_db, rubric.version, with_retired=as_json)
     if as_json:
         click.echo(json.dumps([each.as_dict() for each in found], allow_nan=False))
@@ -57,12 +57,12 @@ def list_gold(study, version, as_json) -> None:
 @study_option
 def retire(study, item, version) -> None:
     """Take ITEM out of use as gold; what annotators said of it stays."""
-    from annotator.dashboard.reading import rubric_to_label_under
     from annotator.labels import open_labels
+    from annotator.publishing.in_force import rubric_of
     from annotator.quality.gold import retire_gold
 
     with open_labels(study.labels) as labels_db:
-        rubric = rubric_to_label_under(labels_db, study, version)
+        rubric = rubric_of(labels_db, study, version)
         retire_gold(labels_db, item, rubric.version)
     click.echo(f"{item} is gold no more under rubric {rubric.version}")
 

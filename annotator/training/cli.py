@@ -42,7 +42,7 @@ def set_items(study, file, pass_mark, count, version) -> None:
     after the answer. It takes the place of the set before; who has passed has passed.
     """
     from annotator.labels import open_labels, study_seed
-    from annotator.publishing.publication import rubric_of
+    from annotator.publishing.in_force import rubric_of
     from annotator.training.record import training_record
     from annotator.training.source import checked_pass_mark, chosen, read_items, rubric_examples
     from annotator.training.terminal import record_text
@@ -66,7 +66,7 @@ def set_items(study, file, pass_mark, count, version) -> None:
 def show(study, version, as_json) -> None:
     """Who has passed and in which round, and which items people get wrong."""
     from annotator.labels import open_labels
-    from annotator.publishing.publication import rubric_of
+    from annotator.publishing.in_force import rubric_of
     from annotator.training.record import training_record
     from annotator.training.terminal import record_dict, record_text
 

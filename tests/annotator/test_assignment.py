@@ -1,5 +1,6 @@
 """Who gets which item: exactly as many labels as wanted, leases that run out, silent repeats."""
 
+import sqlite3
 from collections import Counter
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ from annotator.assignment.plan import Plan, put_plan, stored_plan
 from annotator.labelling.choice import SKIP_REASONS, Choice
 from annotator.labelling.session import LabellingSession
 from annotator.labels import BlindItem, add_items, open_labels, record_rubric
+from annotator.training.training_set import TrainingItem, put_training_set
 from generation.item import Item, Message
 
 GENUINE = Choice("genuine_followup")
@@ -309,3 +311,74 @@ def test_my_last_labels_are_mine_newest_first_and_can_be_looked_at(session):
     screen = session.revisit("ann", shown[0]).screen
     assert (screen.position, screen.choice) == (1, GENUINE)
     assert session.revisit("cyd", shown[0]).refused
+
+
+def test_stepping_back_and_forward_comes_back_to_the_item_that_is_held(make_session):
+    session, database = make_session(items(30), Plan(labels_per_item=2))
+    _, screen = work(session, "ann", limit=3)
+    held = screen.shown.item_id
+    work(session, "ben", limit=9)
+    back = session.step(screen.nonce, held, Choice(), by=-1).screen
+    forward = session.step(back.nonce, back.shown.item_id, back.choice, by=1).screen
+    assert forward.shown.item_id == held
+    assert session.open("ann").screen.shown.item_id == held
+    assert database["leases"].count == 2  # ann's and ben's
+
+
+def test_progress_tells_nobody_which_items_are_gold_or_repeats(make_session):
+    """The study's share is told after every tenth item; between, all saves look alike."""
+    session, database = make_session(items(60), Plan(labels_per_item=1, gold_every=2))
+    gold = {f"{n:012x}" for n in range(20)}
+    for item_id in gold:
+        database["gold"].insert(
+            {"item_id": item_id, "rubric_version": "v3", "category": "malformed",
+             "reason": "r", "added_at": "2026-01-01"}
+        )  # fmt: skip
+    screen, told, kinds = session.open("ann").screen, [], set()
+    for _ in range(9):
+        kinds.add(screen.shown.item_id in gold)
+        screen = save(session, screen).screen
+        told.append(screen.progress)
+    assert kinds == {True, False}
+    assert len(set(told)) == 1
+    assert save(session, screen).screen.progress != told[0]
+
+
+def test_a_commit_that_fails_leaves_the_item_open(make_session):
+    session, database = make_session(items(3), Plan(labels_per_item=1))
+    screen = session.open("ann").screen
+    database.conn.execute("CREATE TABLE parent (id INTEGER PRIMARY KEY)")
+    database.conn.execute(
+        "CREATE TABLE child (id INTEGER REFERENCES parent DEFERRABLE INITIALLY DEFERRED)"
+    )
+    # A deferred constraint is looked at by COMMIT, as a full disk would be.
+    database.conn.execute(
+        "CREATE TRIGGER broken AFTER INSERT ON events BEGIN INSERT INTO child VALUES (9); END"
+    )
+    with pytest.raises(sqlite3.IntegrityError):
+        save(session, screen)
+    database.conn.execute("DROP TRIGGER broken")
+    seen, last = work(session, "ben")
+    assert len(seen) == 2
+    assert last.end is End.WAITING  # ann still has hers
+    save(session, session.open("ann").screen)
+    assert session.open("ben").screen.end is End.FINISHED
+
+
+def test_undo_sent_twice_takes_one_label_back(session):
+    for _ in range(2):
+        save(session, session.open("ann").screen)
+    newest = session.recent("ann").recent[0].annotation.event_id
+    assert not session.take_back("ann", newest).refused
+    assert session.take_back("ann", newest).refused
+    assert session.open("ann").screen.labelled == 1
+
+
+def test_nothing_is_handed_out_before_training_is_passed(session, labels, rubric):
+    screen = session.open("ann").screen
+    known = TrainingItem(Item((Message("user", "q"),), "a", "u"), "malformed", "Only marks.")
+    put_training_set(labels, rubric, [known], "1")
+    saved = save(session, screen)
+    assert not saved.refused  # what was on screen is saved
+    for reply in (saved, session.open("ann"), session.review("ann"), session.take_back("ann")):
+        assert (reply.screen.end, reply.screen.shown) == (End.TRAINING, None)

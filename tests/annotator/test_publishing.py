@@ -7,10 +7,12 @@ import pytest
 from click.testing import CliRunner
 
 from annotator.annotation import annotation_history
+from annotator.assignment.plan import Plan, put_plan
 from annotator.cli import annotate
 from annotator.labelling.choice import Choice
 from annotator.labelling.session import LabellingSession
-from annotator.publishing.publication import publish, published_version
+from annotator.publishing.in_force import published_version
+from annotator.publishing.publication import publish
 from annotator.publishing.relabelling import old_labels
 from rubrics import InputError, load_rubric, parse_rubric
 
@@ -103,6 +105,65 @@ def test_a_mapping_names_categories_that_exist(session, labels, rubric, mapping,
     save(session, session.open("ann").screen)
     with pytest.raises(InputError, match=said or "unknown category 'gone'"):
         publish(labels, own_rubric(rubric, mapping))
+
+
+def test_a_rubric_that_was_refused_may_be_mended_under_its_own_name(session, labels, rubric):
+    save(session, session.open("ann").screen)
+    first, second, *others = rubric.categories
+    swapped = (replace(first, key=second.key), replace(second, key=first.key), *others)
+    with pytest.raises(InputError):
+        publish(labels, replace(rubric, version="v9", categories=swapped, hash="sha256:9"))
+    publish(labels, replace(rubric, version="v9"))
+    assert published_version(labels) == "v9"
+
+
+def test_a_second_tab_under_the_old_version_is_told_in_the_old_words(session, labels, rubric):
+    one, two = session.open("ann").screen, session.open("ann").screen
+    save(session, one, "malformed")
+    text = rubric.text.replace('version = "v3"', 'version = "v9"')
+    text = text.replace('id = "malformed"', 'id = "broken"').replace('key = "7"', 'key = "8"')
+    publish(labels, parse_rubric(text, source="own"))
+    reply = save(session, two, "malformed")
+    assert "another tab as “Malformed”" in reply.message
+    assert reply.screen.choice.category is None  # the new version has no such category
+
+
+def test_a_page_under_the_old_version_holds_no_item_of_the_new_one(session, labels, rubric):
+    put_plan(labels, Plan(labels_per_item=1))
+    screen = session.open("ann").screen
+    publish(labels, rubric)
+    assert not session.renew(screen.nonce).refused
+    under = [row["rubric_version"] for row in labels["leases"].rows]
+    assert under == ["v2"]
+
+
+def test_labels_that_still_come_under_the_old_version_are_to_be_given_again(
+    session, labels, rubric
+):
+    late = session.open("ann").screen
+    publish(labels, rubric)
+    session.open("ben")  # the new version is in use
+    save(session, late)
+    assert session.open("cyd").screen.shown.item_id == late.shown.item_id
+
+
+def test_shared_items_with_all_their_labels_need_none_again(session, labels, rubric):
+    put_plan(labels, Plan(labels_per_item=1))
+    screen = session.open("ann").screen
+    while screen.shown:
+        screen = save(session, screen).screen
+    publish(labels, rubric)
+    assert len(old_labels(labels, rubric)) == 5
+    screen = session.open("ben").screen
+    while screen.shown:
+        screen = save(session, screen).screen
+    assert old_labels(labels, rubric) == []
+
+
+def test_a_page_that_may_not_be_served_publishes_nothing(tmp_path, labels):
+    command = ["serve", "--rubric", "v2", "--host", "0.0.0.0", "--study", str(tmp_path)]
+    assert CliRunner().invoke(annotate, command).exit_code == 1
+    assert published_version(labels) is None
 
 
 def test_the_commands(tmp_path, labels):

@@ -19,15 +19,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median, quantiles
 
-import httpx
-from annotate_study import make_study
-from playwright.sync_api import Browser, Page, sync_playwright
+TESTS = Path(__file__).parents[1]
+sys.path[:0] = [str(TESTS / "support"), str(TESTS / "bench")]
 
-from annotator.assignment.plan import Plan
-from annotator.labels import open_labels
+import httpx  # noqa: E402
+from act_client import ActClient  # noqa: E402
+from annotate_study import make_study  # noqa: E402
+from playwright.sync_api import Browser, Page, sync_playwright  # noqa: E402
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
-from act_client import ActClient
+from annotator.assignment.plan import Plan  # noqa: E402
+from annotator.labels import open_labels  # noqa: E402
 
 BIN = Path(sys.executable).parent
 PEER = Path(__file__).with_name("minimal_gradio.py")

@@ -14,7 +14,7 @@ from calibrate_command import failed, run
 from click.testing import CliRunner
 from hash_halves import split_of
 
-import annotator.labelling.app
+import annotator.app
 from annotator.cli import annotate
 from generation.item import Item, Message
 from generation.store import TurnStore
@@ -292,13 +292,12 @@ class TestUse:
 
     def test_people_label_under_it(self, study, own, monkeypatch):
         served = []
-        monkeypatch.setattr(
-            annotator.labelling.app, "serve", lambda *said, **_: served.append(said)
-        )
+        monkeypatch.setattr(annotator.app, "serve", lambda *said, **_: served.append(said[:2]))
         option = ["--study", str(study.study.folder)]
         assert CliRunner().invoke(annotate, ["--rubric", "v4", *option]).exit_code == 0
         assert CliRunner().invoke(annotate, option).exit_code == 0
-        assert served == [(study.study.labels, own), (study.study.labels, V3)]
+        assert served == [(study.study, "v4"), (study.study, None)]
+        assert study.study.rubric("v4") == own
 
     def test_it_can_be_adjudicated_and_calibrated(self, study, own):
         ids = list(study.items)

@@ -47,7 +47,8 @@ class Killing:
         return type(reply)(body=reply.body, delay=self.chance.uniform(0, 0.02))
 
 
-def test_ten_kills_lose_no_verdict_but_those_in_flight(tmp_path):
+@pytest.mark.parametrize("kills", [2, pytest.param(10, marks=pytest.mark.bench)])
+def test_kills_lose_no_verdict_but_those_in_flight(tmp_path, kills):
     """A worker keeps its verdict before it asks for the next one, so that all requests of a life
     but those of the last moment, one per worker, have left a row.
     """
@@ -56,7 +57,7 @@ def test_ten_kills_lose_no_verdict_but_those_in_flight(tmp_path):
     with StubServer(killing) as server:
         killing.server = server
         asked = kept = 0
-        for _ in range(KILLS):
+        for _ in range(kills):
             killing.arm(start(study, server, "--concurrency", CONCURRENCY))
             _out, err = killing.process.communicate(timeout=100)
             assert killing.process.returncode == -signal.SIGKILL, err
@@ -71,7 +72,7 @@ def test_ten_kills_lose_no_verdict_but_those_in_flight(tmp_path):
         assert (last.returncode, err) == (0, "")
         assert out.startswith(f"{ITEMS - kept} items judged by m under rubric v3, {kept} judged")
         assert server.counts["by_body"] == ITEMS
-        assert server.counts["duplicates"] <= KILLS * CONCURRENCY
+        assert server.counts["duplicates"] <= kills * CONCURRENCY
         asked = server.counts["requests"]
         assert start(study, server).wait(100) == 0
         assert server.counts["requests"] == asked

@@ -36,6 +36,8 @@ let draftTimer = null;
 let renewTimer = null;
 let touchedAt = performance.now();
 let rubricVersion = root.dataset.rubric;
+let lastReceipt = null; // of the label saved last, as far as this page knows
+let guideFor = null; // whether the guidelines on the page are those of training
 
 // --- Language -------------------------------------------------------------------------------
 
@@ -98,6 +100,7 @@ async function perform(act, data) {
   form.removeAttribute("aria-busy");
   busy = false;
   tellReply(reply);
+  lastReceipt = act === "take_back" ? null : (reply.values?.receipt ?? lastReceipt);
   // Training has ended meanwhile, by another tab or by the owner.
   if (act === "answer_training" && !reply.feedback && !reply.screen && reply !== NO_ANSWER) {
     return perform("open_screen", {});
@@ -165,8 +168,10 @@ function only(section) {
 }
 
 async function show(next) {
+  if (next.end === "training") return start(next.annotator); // asked for since the page was opened
   if (next.rubric_version !== rubricVersion) return announceRubric(next);
   screen = next;
+  if (guideFor !== Boolean(next.training)) loadGuide(Boolean(next.training));
   showProgress();
   renewWhileOpen();
   if (next.end) return showEnd();
@@ -211,12 +216,21 @@ function showEnd() {
   find(".end").focus();
 }
 
+// In training the guidelines come without their examples, which may be what is asked.
+async function loadGuide(inTraining) {
+  guideFor = inTraining;
+  const { rubric } = await ask("rubric_view", {});
+  if (rubric) find(".guide").innerHTML = rubric.guidelines; // the server's own template
+}
+
 // Another rubric has come into force: no key means anything until its categories were shown.
 async function announceRubric(next) {
-  const rubric = await ask("rubric_view", {});
-  if (!rubric.version) return tellReply(rubric);
+  const reply = await ask("rubric_view", { annotator: next.annotator });
+  if (!reply.rubric) return tellReply(reply);
+  const { rubric } = reply;
   held = next;
   rubricVersion = next.rubric_version;
+  guideFor = Boolean(next.training);
   // The server's own templates, escaped there.
   find(".choices").innerHTML = rubric.categories;
   find(".guide").innerHTML = rubric.guidelines;
@@ -351,7 +365,7 @@ function pick(key) {
 
 const leave = (act) => perform(act, { ...onScreen(), choice: choice() });
 const review = () => perform("review_items", {});
-const undo = () => perform("take_back", {});
+const undo = () => perform("take_back", { receipt: lastReceipt });
 
 function guidelines(open) {
   find(".guidelines").open = open;
