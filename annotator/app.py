@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from annotator.accounts.refusal import RefusalLog
 from annotator.accounts.register import Register
 from annotator.labelling.app import page as labelling_page
 from annotator.labelling.desk import Desk
@@ -44,22 +45,30 @@ def serve(
     if version is not None:
         with open_labels(labels) as database:
             publish(database, rubric)
-    pages = pages_of(labels, rubric, accounts=accounts, annotator=annotator)
+    pages = pages_of(labels, rubric, register.refusals, accounts=accounts, annotator=annotator)
     who = f" as {annotator}" if annotator else ""
     serve_pages(pages, site, listener, f"label{who} under rubric {rubric.version}", register)
 
 
 def pages_of(
-    labels: Path, rubric: Rubric, *, accounts: bool, annotator: str | None = None
+    labels: Path,
+    rubric: Rubric,
+    refusals: RefusalLog,
+    *,
+    accounts: bool,
+    annotator: str | None = None,
 ) -> list[Page]:
     """The labelling page alone, or with accounts the page of each role."""
-    desk = Desk(ServedLabels(labels), rubric, annotator=annotator, accounts=accounts)
+    desk = Desk(ServedLabels(labels), rubric, refusals, annotator=annotator, accounts=accounts)
     pages = [labelling_page(desk, rubric, annotator, accounts=accounts)]
     if accounts:
         from annotator.adjudication.app import page as adjudication_page
         from annotator.dashboard.app import page as dashboard_page
 
-        pages += [adjudication_page(labels, rubric), dashboard_page(labels, rubric)]
+        pages += [
+            adjudication_page(labels, rubric, refusals),
+            dashboard_page(labels, rubric, refusals),
+        ]
     return pages
 
 

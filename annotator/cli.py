@@ -6,7 +6,7 @@ import click
 
 from annotator.accounts.cli import user
 from annotator.blindness.cli import blindness
-from annotator.exchange.cli import backup, export, import_, merge
+from annotator.exchange.cli import backup, export, import_, merge, restore
 from annotator.publishing.cli import assign, publish, relabel
 from annotator.quality.cli import gold, status
 from annotator.training.cli import training
@@ -122,4 +122,5 @@ annotate.add_command(export)
 annotate.add_command(import_)
 annotate.add_command(merge)
 annotate.add_command(backup)
+annotate.add_command(restore)
 annotate.add_command(blindness)

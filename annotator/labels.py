@@ -10,6 +10,8 @@ from typing import Any
 from sqlite_utils import Database
 
 from annotator.migrations import annotator_migrations
+from annotator.study_option import option_of
+from annotator.trained_on import trained_on
 from generation.clock import now
 from generation.database import immediate, keep, open_database
 from generation.item import Item, messages_from
@@ -36,11 +38,15 @@ def open_labels(path: Path, *, create: bool = False) -> Database:
 
 
 def add_items(database: Database, items: Iterable[BlindItem], *, seed: int) -> None:
-    """Add blind items; those already there stay as they are. The first seed is kept."""
+    """Add blind items; those already there stay as they are. The first seed is kept.
+
+    Raises InputError, and adds none, where people train on one of the new ones.
+    """
+    new = set()
     with immediate(database):
         keep(database, "settings", {"name": "seed", "value": str(seed)})
         for blind in items:
-            keep(
+            is_new = keep(
                 database,
                 "items",
                 {
@@ -50,6 +56,9 @@ def add_items(database: Database, items: Iterable[BlindItem], *, seed: int) -> N
                     "turn": blind.item.turn,
                 },
             )
+            if is_new:
+                new.add(blind.item_id)
+        _refuse_trained_on(database, new)
 
 
 def blind_items(database: Database) -> dict[str, Item]:
@@ -106,6 +115,16 @@ def recorded_rubric(database: Database, version: str) -> Rubric | None:
 def _parsed(text: str, version: str) -> Rubric:
     # A rubric is asked for at every save, and takes longer to read than the save.
     return parse_rubric(text, source=f"labels.db, rubric {version}")
+
+
+def _refuse_trained_on(database: Database, new: set[str]) -> None:
+    for item_id, training_id in trained_on(database).items() if new else ():
+        if item_id in new:
+            raise InputError(
+                f"item {item_id} is training item {training_id}, whose right answer people are "
+                "shown, so it cannot be labelled; train on others first: "
+                f"annotate training set FILE --pass-mark SHARE{option_of(database)}"
+            )
 
 
 def _item(row: dict[str, Any]) -> Item:

@@ -1,4 +1,4 @@
-"""Annotators' names: what identifies a person until there are accounts."""
+"""Annotators' names: what identifies a person in a study, with an account or without."""
 
 import unicodedata
 

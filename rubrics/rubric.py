@@ -91,6 +91,16 @@ class Rubric:
         return next(found, None)
 
 
+def check_heirs(rubric: Rubric, earlier: Rubric) -> None:
+    """Raises InputError where the rubric maps a category that the earlier one does not have."""
+    for heir in rubric.heirs:
+        if heir.earlier == earlier.version and heir.category not in earlier.category_ids:
+            raise InputError(
+                f"rubric {rubric.version}: [mapping.{earlier.version}] names {heir.category!r}; "
+                f"{earlier.version} has {', '.join(earlier.category_ids)}"
+            )
+
+
 def available_versions(folder: Path | None = None) -> tuple[str, ...]:
     """Versions of the packaged rubrics, oldest first, then those of a study's `folder`."""
     ours = _versions([path.name for path in resources.files("rubrics").iterdir()])

@@ -1,9 +1,12 @@
 """The house rules that a machine can hold: imports, heavy packages, names, help texts."""
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import packages_distributions
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -102,3 +105,32 @@ def test_every_command_and_option_says_what_it_does(name):
 @pytest.mark.parametrize("name", ALL_COMMANDS)
 def test_the_readme_names_every_command(name):
     assert f"`{name}" in (ROOT / "README.md").read_text()
+
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def test_every_folder_of_pages_is_packaged():
+    folders = {
+        ".".join(path.parent.relative_to(ROOT).parts)
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("page")
+        if path.is_dir() and any(path.iterdir())
+    }
+    packaged = PROJECT["tool"]["setuptools"]["package-data"]
+    assert folders == {name for name, files in packaged.items() if "page/*" in files}
+
+
+def test_whatever_we_import_is_declared():
+    extras = PROJECT["project"]["optional-dependencies"]
+    declared = chain(PROJECT["project"]["dependencies"], *extras.values())
+    names = {re.match(r"[\w.-]+", line)[0].lower() for line in declared}
+    imported = {name.split(".")[0] for path in MODULES for name in imported_by(path)}
+    imported -= sys.stdlib_module_names | set(PACKAGES)
+    distributions = packages_distributions()
+    missing = {
+        name
+        for name in imported & distributions.keys()
+        if not {of.lower().replace("_", "-") for of in distributions[name]} & names
+    }
+    assert missing == set()

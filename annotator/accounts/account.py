@@ -7,6 +7,7 @@ from sqlite_utils import Database
 from annotator.accounts.password import hashed
 from annotator.accounts.person import Role
 from annotator.name import checked_name
+from annotator.study_option import option_of
 from generation.clock import now
 from generation.database import immediate, keep
 from rubrics import InputError
@@ -42,9 +43,9 @@ def add_account(database: Database, name: str, role: Role) -> Account:
         if not keep(database, "accounts", row):
             known = account(database, name)
             raise InputError(
-                f"{name} has an account already, as {known.role.value}; "
-                f"for a new invitation: annotate user reset {name!r}. Nobody has two roles: what "
-                "one role sees, another must not know"
+                f"{name} has an account already, as {known.role.value}; nobody has two roles: what "
+                "one role sees, another must not know. For a new invitation: "
+                f"annotate user reset {name!r}{option_of(database)}"
             )
     return account(database, name)
 
@@ -53,7 +54,8 @@ def account(database: Database, name: str) -> Account:
     """Raises InputError where there is none."""
     found = find_account(database, checked_name(name))
     if found is None:
-        raise InputError(f"{name!r} has no account; see who has one: annotate user list")
+        option = option_of(database)
+        raise InputError(f"{name!r} has no account; see who has one: annotate user list{option}")
     return found
 
 
@@ -96,7 +98,8 @@ def reset(database: Database, name: str) -> None:
     known = account(database, name)
     name = known.name
     if known.disabled_at:
-        raise InputError(f"{name} is disabled; first: annotate user enable {name!r}")
+        option = option_of(database)
+        raise InputError(f"{name} is disabled; first: annotate user enable {name!r}{option}")
     with immediate(database):
         database.conn.execute("UPDATE accounts SET password_hash = NULL WHERE name = ?", [name])
         _end_all(database, name)

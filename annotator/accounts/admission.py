@@ -10,9 +10,8 @@ from annotator.accounts.account import Account
 from annotator.accounts.invitation import invite
 from annotator.accounts.password import checked_password
 from annotator.accounts.person import Role
-from annotator.accounts.secret import later
 from annotator.labels import open_labels
-from generation.clock import now
+from generation.clock import later, now
 from generation.study import Study
 
 
@@ -38,6 +37,22 @@ def add_person(
     return Admission(f"{account.name} can log in as {account.role.value}")
 
 
+def enable_person(study: Study, name: str) -> Admission:
+    """Raises InputError where there is no such account.
+
+    Whoever had no password yet has no invitation either: disabling ended it.
+    """
+    with open_labels(study.labels) as labels_db:
+        accounts.enable(labels_db, name)
+        account = accounts.account(labels_db, name)
+    if account.password_hash:
+        return Admission(f"{account.name} can log in again")
+    return Admission(
+        f"{account.name} is enabled and has no password yet; for a new invitation: "
+        f"annotate user reset {account.name!r}{study.option}"
+    )
+
+
 def reset_person(study: Study, name: str, *, lasting: timedelta) -> Admission:
     """Raises InputError where there is no such account, or it is disabled."""
     with open_labels(study.labels) as labels_db:
@@ -46,7 +61,7 @@ def reset_person(study: Study, name: str, *, lasting: timedelta) -> Admission:
 
 
 def _invited(labels_db: Database, account: Account, lasting: timedelta) -> Admission:
-    until = later(now(), lasting)[:16]
+    until = later(now(), lasting.total_seconds())[:16]
     text = (
         f"{account.name} ({account.role.value}) sets a password at this address, once, until "
         f"{until} UTC; it is not shown again:"

@@ -131,12 +131,9 @@ def disable(study: Study, name) -> None:
 @study_option
 def enable(study: Study, name) -> None:
     """Let somebody in again, with the password they had."""
-    from annotator.accounts import account
-    from annotator.labels import open_labels
+    from annotator.accounts.admission import enable_person
 
-    with open_labels(study.labels) as labels_db:
-        account.enable(labels_db, name)
-    click.echo(f"{name} can log in again")
+    click.echo(enable_person(study, name).text)
 
 
 def _tell(admission, public_url: str) -> None:

@@ -6,15 +6,13 @@ from sqlite_utils import Database
 
 from annotator.accounts.account import Account, find_account, set_password
 from annotator.accounts.password import checked_password
-from annotator.accounts.secret import digest, later, new_secret
-from generation.clock import now
+from annotator.accounts.secret import digest, new_secret
+from generation.clock import later, now
 from generation.database import immediate
 from rubrics import InputError
 
-LASTING = timedelta(days=7)
 
-
-def invite(database: Database, name: str, lasting: timedelta = LASTING) -> str:
+def invite(database: Database, name: str, lasting: timedelta) -> str:
     """A new invitation for the account of that name; the secret is to be had now or never."""
     secret, at = new_secret(), now()
     database["invitations"].insert(
@@ -22,7 +20,7 @@ def invite(database: Database, name: str, lasting: timedelta = LASTING) -> str:
             "token_hash": digest(secret),
             "name": name,
             "created_at": at,
-            "expires_at": later(at, lasting),
+            "expires_at": later(at, lasting.total_seconds()),
         }
     )
     return secret

@@ -8,8 +8,8 @@ from datetime import timedelta
 from sqlite_utils import Database
 
 from annotator.accounts.person import Person, Role
-from annotator.accounts.secret import digest, later, new_secret
-from generation.clock import now
+from annotator.accounts.secret import digest, new_secret
+from generation.clock import later, now
 
 LASTING = timedelta(days=14)
 
@@ -22,7 +22,7 @@ def start_login(database: Database, name: str) -> str:
             "token_hash": digest(secret),
             "name": name,
             "created_at": at,
-            "expires_at": later(at, LASTING),
+            "expires_at": later(at, LASTING.total_seconds()),
         }
     )
     return secret

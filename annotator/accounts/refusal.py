@@ -6,8 +6,9 @@ and everybody without one, has its own share of a minute. What is left out is co
 
 import sqlite3
 from dataclasses import dataclass
+from threading import Lock
 
-from sqlite_utils import Database
+from annotator.served_labels import Moved, ServedLabels
 
 PER_MINUTE = 20  # refusals kept of one name
 TEXT_LIMIT = 200  # characters
@@ -21,11 +22,15 @@ class _Share:
 
 
 class RefusalLog:
-    """Appends to `refusals`; the caller sees to it that one thread does so at a time."""
+    """The one log of a process, for the gate and every desk: two would keep twice as much.
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    Appends to `refusals` by a connection of its own, which `close` closes; from any thread.
+    """
+
+    def __init__(self, store: ServedLabels) -> None:
+        self._store = store
         self._shares: dict[str | None, _Share] = {}
+        self._lock = Lock()
 
     def record(self, name: str | None, what: str, why: str, *, at: str) -> None:
         """Keep a refusal, if the minute has room; a store that cannot be written refuses no less.
@@ -33,20 +38,23 @@ class RefusalLog:
         `at` is UTC as `generation.clock` writes it.
         """
         minute = at[:16]
-        share = self._shares.setdefault(name, _Share(minute))
-        if share.minute != minute:
-            self._tell_left_out(name, share, at)
-            share = self._shares[name] = _Share(minute)
-        if share.kept >= PER_MINUTE or not self._write(name, what, why, at):
-            share.left_out += 1
-        else:
-            share.kept += 1
+        with self._lock:
+            share = self._shares.setdefault(name, _Share(minute))
+            if share.minute != minute:
+                self._tell_left_out(name, share, at)
+                share = self._shares[name] = _Share(minute)
+            if share.kept >= PER_MINUTE or not self._write(name, what, why, at):
+                share.left_out += 1
+            else:
+                share.kept += 1
 
     def close(self, *, at: str) -> None:
         """Say of every name what was left out so far."""
-        for name, share in self._shares.items():
-            self._tell_left_out(name, share, at)
-        self._shares.clear()
+        with self._lock:
+            for name, share in self._shares.items():
+                self._tell_left_out(name, share, at)
+            self._shares.clear()
+            self._store.close()
 
     def _tell_left_out(self, name: str | None, share: _Share, at: str) -> None:
         if share.left_out:
@@ -55,15 +63,16 @@ class RefusalLog:
 
     def _write(self, name: str | None, what: str, why: str, at: str) -> bool:
         try:
-            self._database["refusals"].insert(
-                {
-                    "name": name,
-                    "what": printable(what),
-                    "why": printable(why),
-                    "refused_at": at,
-                }
-            )
-        except sqlite3.OperationalError:
+            with self._store.use() as database:
+                database["refusals"].insert(
+                    {
+                        "name": name,
+                        "what": printable(what),
+                        "why": printable(why),
+                        "refused_at": at,
+                    }
+                )
+        except (sqlite3.OperationalError, Moved):
             return False
         return True
 

@@ -12,6 +12,7 @@ from annotator.accounts.person import Person
 from annotator.accounts.refusal import RefusalLog
 from annotator.accounts.throttle import record_attempt, seconds_to_wait
 from annotator.labels import open_labels
+from annotator.served_labels import ServedLabels
 from generation.clock import now
 
 
@@ -27,14 +28,15 @@ class Register:
     """Two connections: readers never wait, so that each request can be asked who it is from.
 
     Whatever writes, or checks a password, does so one at a time. A crowd that guesses at once can
-    then neither slip past the throttle nor fill the memory with hashes.
+    then neither slip past the throttle nor fill the memory with hashes. `refusals` is for all that
+    this process refuses, and waits for no password.
     """
 
     def __init__(self, labels: Path) -> None:
         self.labels = labels
         self._reading = open_labels(labels)
         self._writing = open_labels(labels)
-        self._refusals = RefusalLog(self._writing)
+        self.refusals = RefusalLog(ServedLabels(labels))
         self._lock = Lock()
 
     def in_use(self) -> bool:
@@ -80,12 +82,8 @@ class Register:
         with self._lock:
             login.end_login(self._writing, secret)
 
-    def record_refusal(self, name: str | None, what: str, why: str) -> None:
-        with self._lock:
-            self._refusals.record(name, what, why, at=now())
-
     def close(self) -> None:
         with self._lock:
-            self._refusals.close(at=now())
+            self.refusals.close(at=now())
             self._writing.close()
             self._reading.close()

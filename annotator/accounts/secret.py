@@ -2,7 +2,6 @@
 
 import hashlib
 import secrets
-from datetime import datetime, timedelta
 
 
 def new_secret() -> str:
@@ -13,12 +12,3 @@ def new_secret() -> str:
 def digest(secret: str) -> str:
     """What is kept of a secret. A plain hash will do, since there is nothing to try out."""
     return "sha256:" + hashlib.sha256(secret.encode(errors="replace")).hexdigest()
-
-
-def later(at: str, lasting: timedelta) -> str:
-    """The moment `lasting` after another, both as `generation.clock` writes them.
-
-    >>> later("2026-01-31T23:59:59.500+00:00", timedelta(seconds=1))
-    '2026-02-01T00:00:00.500+00:00'
-    """
-    return (datetime.fromisoformat(at) + lasting).isoformat(timespec="milliseconds")

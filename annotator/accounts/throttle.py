@@ -5,15 +5,15 @@ from there count against their name: strangers who try it elsewhere cannot keep 
 """
 
 import math
-from datetime import datetime, timedelta
+from datetime import datetime
 from ipaddress import ip_address, ip_network
 
 from sqlite_utils import Database
 
-from annotator.accounts.secret import later
+from generation.clock import later
 
-WINDOW = timedelta(hours=1)  # failures older than this are forgiven
-REMEMBERED = timedelta(days=90)  # how long a place where a login succeeded is known
+WINDOW = 3_600  # seconds; failures older than this are forgiven
+REMEMBERED = 90 * 86_400  # seconds; how long a place where a login succeeded is known
 FREE_BY_NAME, FREE_BY_ADDRESS = 5, 20  # failures without a wait; an address may be a whole lab's
 LONGEST_BY_NAME, LONGEST_BY_ADDRESS = 60, 900  # seconds
 NAME_LIMIT = 60  # characters kept of what was given as a name
@@ -86,5 +86,6 @@ def _wait(database, where, values, since, free, longest, at) -> int:
     ).fetchone()
     if not failures:
         return 0
-    until = datetime.fromisoformat(last) + timedelta(seconds=growing_wait(failures, free, longest))
-    return max(0, math.ceil((until - datetime.fromisoformat(at)).total_seconds()))
+    passed = datetime.fromisoformat(at) - datetime.fromisoformat(last)
+    wait = growing_wait(failures, free, longest)
+    return max(0, math.ceil(wait - passed.total_seconds()))

@@ -4,8 +4,6 @@ An adjudicator sees which labels an item was given, not by whom, and nothing of 
 is all that is read. Decisions are append-only; the latest of an item stands.
 """
 
-import difflib
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from sqlite_utils import Database
@@ -13,13 +11,14 @@ from sqlite_utils import Database
 from annotator.adjudication.dispute import labels_given
 from annotator.labels import blind_item, item_ids, record_rubric
 from annotator.name import checked_name
+from annotator.nearest import check_category, did_you_mean
+from annotator.reason import checked_reason
 from generation.clock import now
 from generation.database import immediate
 from generation.item import Item
 from rubrics import InputError, Rubric
 
 ADJUDICATOR = "adjudicator"  # whose decisions are signed by nobody in particular
-REASON_LIMIT = 2_000  # characters
 
 
 @dataclass(frozen=True)
@@ -109,13 +108,9 @@ def checked_decision(
     database: Database, rubric: Rubric, item_id: str, category: str, reason: str
 ) -> str:
     """The reason as it is stored; raises InputError where item, category or reason cannot be."""
-    if category not in rubric.category_ids:
-        raise InputError(
-            f"rubric {rubric.version} has no category {category!r:.80}; expected one of "
-            f"{', '.join(rubric.category_ids)}{_nearest(category, rubric.category_ids)}"
-        )
+    check_category(rubric, category)
     _checked_item(database, item_id)
-    return _checked_reason(reason)
+    return checked_reason(reason)
 
 
 def append_adjudication(
@@ -149,23 +144,8 @@ def _checked_item(database: Database, item_id: str) -> None:
         known = item_ids(database)
         raise InputError(
             f"labels.db has no item {item_id!r:.80}; expected one of those that annotate "
-            f"adjudicate lists{_nearest(item_id, known)}"
+            f"adjudicate lists{did_you_mean(item_id, known)}"
         )
-
-
-def _checked_reason(reason: str) -> str:
-    reason = reason.strip()
-    if not reason or len(reason) > REASON_LIMIT:
-        raise InputError(
-            f"the reason has {len(reason):,} characters, expected 1 to {REASON_LIMIT:,}; say why "
-            'in a sentence: --reason "…"'
-        )
-    return reason
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return f"; did you mean {near[0]}?" if near else ""
 
 
 def _read(database: Database, where: str, parameters: list[str]) -> list[Adjudication]:

@@ -5,10 +5,11 @@ from pathlib import Path
 from jinja2 import Environment
 
 from annotator.accounts.person import Role
-from annotator.adjudication.adjudication import REASON_LIMIT
+from annotator.accounts.refusal import RefusalLog
 from annotator.adjudication.desk import AdjudicationDesk
 from annotator.adjudication.discussion import NOTE_LIMIT
 from annotator.labelling.rubric_view import rubric_html
+from annotator.reason import REASON_LIMIT
 from annotator.web.page import Page
 from annotator.web.page_file import base_style, page_file
 from rubrics import Rubric
@@ -17,12 +18,12 @@ PACKAGE = "annotator.adjudication"
 TITLE = "Adjudicate · followupeval"
 
 
-def page(labels: Path, rubric: Rubric) -> Page:
+def page(labels: Path, rubric: Rubric, refusals: RefusalLog) -> Page:
     """The page; `rubric` is that of the study unless another one is published in labels.db.
 
     Raises InputError when labels.db cannot be opened or knows another text of the rubric.
     """
-    desk = AdjudicationDesk(labels, rubric)
+    desk = AdjudicationDesk(labels, rubric, refusals)
     return Page(
         path="/adjudicate",
         title=TITLE,

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from annotator.accounts.person import Role, current_person
+from annotator.accounts.refusal import RefusalLog
 from annotator.adjudication.form import Form, form_from
 from annotator.adjudication.session import AdjudicationSession
 from annotator.adjudication.view import DisputeReply, reply_view
 from annotator.blindness.sent import SentFields
 from annotator.labels import record_rubric
-from annotator.served_labels import Moved, ServedLabels
+from annotator.served_labels import MOVED, STORE_REFUSES, Moved, ServedLabels
+from generation.clock import now
 from rubrics import InputError, Rubric
 
 NOT_AN_ADJUDICATOR = "This page is for adjudicators alone; log in as one."
@@ -23,7 +25,8 @@ class AdjudicationDesk:
     Whatever goes wrong becomes a reply, so that what was written stays on the page.
     """
 
-    def __init__(self, path: Path, rubric: Rubric) -> None:
+    def __init__(self, path: Path, rubric: Rubric, refusals: RefusalLog) -> None:
+        self._refusals = refusals
         self._labels = ServedLabels(path)
         with self._labels.use() as database:
             record_rubric(database, rubric)
@@ -97,28 +100,26 @@ class AdjudicationDesk:
     def _answer(
         self, name: str, data: Any, act: Callable[[str, Form], DisputeReply]
     ) -> dict[str, Any]:
-        person = current_person.get()
-        if person is None or person.role is not Role.ADJUDICATOR:
-            return reply_view(DisputeReply(NOT_AN_ADJUDICATOR, refused=True))
         try:
             with self._labels.use():
-                view = reply_view(self._reply(person.name, data, act))
+                reply = self._reply(data, act)
+                view = reply_view(reply)
                 self._sent.note(f"adjudicate: {name}", view)
-                return view
         except Moved as error:
-            refusal = (
-                f"NOT STORED: {error} was moved or replaced while this page was served. Stop here "
-                "and have annotate started again."
-            )
+            return reply_view(DisputeReply(MOVED.format(file=error), refused=True))
         except sqlite3.OperationalError as error:
-            refusal = (
-                f"NOT STORED: the label store refuses ({error}). Nothing is being stored; stop "
-                "here and tell the study's owner."
-            )
-        return reply_view(DisputeReply(refusal, refused=True))
+            return reply_view(DisputeReply(STORE_REFUSES.format(error=error), refused=True))
+        if reply.suspect:
+            person = current_person.get()
+            who = person.name if person else None
+            self._refusals.record(who, f"adjudicate: {name}", reply.message, at=now())
+        return view
 
-    def _reply(self, who: str, data: Any, act: Callable[[str, Form], DisputeReply]) -> DisputeReply:
+    def _reply(self, data: Any, act: Callable[[str, Form], DisputeReply]) -> DisputeReply:
+        person = current_person.get()
+        if person is None or person.role is not Role.ADJUDICATOR:
+            return DisputeReply(NOT_AN_ADJUDICATOR, refused=True, suspect=True)
         try:
-            return act(who, form_from(data))
+            return act(person.name, form_from(data))
         except InputError as error:
-            return DisputeReply(f"Not stored: {error}.", refused=True)
+            return DisputeReply(f"Not stored: {error}.", refused=True, suspect=True)

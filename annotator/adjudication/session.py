@@ -57,7 +57,9 @@ class AdjudicationSession:
             return DisputeReply("", screen=self._show(adjudicator, item_id, decided=decided))
         first = neighbour(self._list(decided), place_of_their_own(adjudicator), 1)
         screen = self._show(adjudicator, first, decided=decided)
-        return DisputeReply(NOT_HERE if item_id else "", refused=bool(item_id), screen=screen)
+        if item_id:
+            return DisputeReply(NOT_HERE, refused=True, suspect=True, screen=screen)
+        return DisputeReply("", screen=screen)
 
     def step(self, adjudicator: str, item_id: str, *, decided: bool, by: int) -> DisputeReply:
         """The item after (`by` = 1) or before (-1) this one, round and round."""
@@ -129,7 +131,7 @@ class AdjudicationSession:
         """The item again, to be shown rendered."""
         self._refresh()
         if not self._is_here(item_id):
-            return DisputeReply(NOT_HERE, refused=True)
+            return DisputeReply(NOT_HERE, refused=True, suspect=True)
         return DisputeReply("", rendered=blind_item(self._db, item_id).item)
 
     def _overtaken(

@@ -38,12 +38,14 @@ class DisputeScreen:
 class DisputeReply:
     """The answer to an act. A refusal stored nothing; its message says why and what to do.
 
-    `screen` None leaves the page as it is. `stored` says that the act itself was done. `rendered`
-    and `rubric` are what the page asked to see.
+    One that is `suspect` no page of ours asks for, and is kept for the owner. `screen` None leaves
+    the page as it is. `stored` says that the act itself was done. `rendered` and `rubric` are what
+    the page asked to see.
     """
 
     message: str
     refused: bool = False
+    suspect: bool = False
     stored: bool = False
     screen: DisputeScreen | None = None
     rendered: Item | None = None

@@ -5,7 +5,6 @@ same last place free.
 """
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
 
 from sqlite_utils import Database
 
@@ -21,6 +20,7 @@ from annotator.assignment.lease import (
 )
 from annotator.assignment.plan import Plan, stored_plan
 from annotator.labels import study_seed
+from generation.clock import later
 from rubrics import Rubric
 
 TELL_EVERY = 10  # items of a person
@@ -43,13 +43,13 @@ class Claims:
     def plan(self) -> Plan:
         return stored_plan(self._db)
 
-    def progress(self, annotator: str) -> Progress:
-        """How far the work is. The study's is told anew after every tenth item only.
+    def progress(self, annotator: str, *, at_the_end: bool = False) -> Progress:
+        """How far the work is. The study's is told anew after every tenth item, and at the end.
 
         Gold and repeats do not count in it: told after each save, it would give them away.
         """
-        found, plan = progress(self._coverage(), annotator, self.plan), self.plan
-        if plan.labels_per_item is None:
+        found = progress(self._coverage(), annotator, self.plan)
+        if self.plan.labels_per_item is None or at_the_end:
             return found
         tens = len(self.own(annotator).trail) // TELL_EVERY
         told = self._told.get(annotator)
@@ -97,9 +97,8 @@ class Claims:
         if plan.labels_per_item is None or item_id in self.kinds(annotator):
             return
         drop_expired(self._db, at=at)
-        until = datetime.fromisoformat(at) + timedelta(seconds=plan.lease_seconds)
-        until_text = until.isoformat(timespec="milliseconds")
-        hold(self._db, annotator, item_id, self.version, until=until_text)
+        until = later(at, plan.lease_seconds)
+        hold(self._db, annotator, item_id, self.version, until=until)
 
     def let_go(self, annotator: str, item_id: str) -> None:
         let_go(self._db, annotator, item_id, self.version)

@@ -4,7 +4,6 @@ Nothing here is the truth: all of it is read from the store, and read on as the 
 makes the next item of a study of 50,000 cost what it costs in one of 1,000.
 """
 
-from collections import defaultdict
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,6 +13,7 @@ from sqlite_utils import Database
 from annotator.annotation import TAKEN_BACK, current_annotation
 from annotator.assignment.worklist import work_list
 from annotator.labels import item_ids, study_seed
+from annotator.quality.repeats import repeated_items
 from rubrics import Rubric
 
 Numbers = NDArray[np.int32]
@@ -162,18 +162,8 @@ class Coverage:
 
     def _twins(self) -> Numbers:
         twins = np.arange(len(self.ids), dtype=np.int32)
-        together: dict[str, list[str]] = defaultdict(list)
-        rows = self._db.conn.execute(
-            """SELECT first, item_id FROM items JOIN (
-                   SELECT messages, answer, turn, min(rowid) AS first FROM items
-                   GROUP BY messages, answer, turn HAVING count(*) > 1
-               ) USING (messages, answer, turn) ORDER BY items.rowid"""
-        )
-        for first, item_id in rows:
-            together[first].append(item_id)
-        for original, *repeats in together.values():
-            for repeat in repeats:
-                twins[self.number[repeat]] = self.number[original]
+        for repeat, original in repeated_items(self._db).items():
+            twins[self.number[repeat]] = self.number[original]
         return twins
 
     def _size(self) -> tuple[int, ...]:

@@ -32,10 +32,10 @@ _KINDS = {
     "label": (
         *_COMMON,
         (r"(screen\.)?(training|feedback|result)\b.*", TRAINING),
-        (r"screen\.(given|wanted|total|shared)", COUNT),
+        (r"screen\.(given|wanted|shared)", COUNT),
         (r"screen\.(annotator|position|labelled|skipped|saved|choice\..*)", OWN),
         (r"recent\[\]\.(receipt|saved_at|saved)", OWN),
-        (r"screen\.(end|finished|renew_after)", PROGRAM),
+        (r"screen\.(end|renew_after)", PROGRAM),
     ),
     "adjudicate": (
         *_COMMON,

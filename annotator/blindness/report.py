@@ -117,7 +117,8 @@ def blindness_report(database: Database, study: Study, people: People) -> Blindn
     orders = shown_orders(database)
     seed = study_seed(database)
     ids = [row["item_id"] for row in database["items"].rows_where(order_by="rowid")]
-    sequences = {"the item's id": sorted(ids), "the place in labels.db": ids}
+    # The place in labels.db is told to no page; a sample that was extended has its repeats last.
+    sequences = {"the item's id": sorted(ids)}
     gold = database.conn.execute("SELECT count(DISTINCT item_id) FROM gold").fetchone()[0]
     sent = tuple(sent_fields(database))
     called: Shown = {(people.called(who), of): items for (who, of), items in orders.items()}

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from annotator.accounts.person import Role
+from annotator.accounts.refusal import RefusalLog
 from annotator.dashboard.desk import DashboardDesk
 from annotator.dashboard.rendered_view import PACKAGE
 from annotator.web.page import Page
@@ -12,9 +13,9 @@ from rubrics import Rubric
 TITLE = "Dashboard · followupeval"
 
 
-def page(labels: Path, rubric: Rubric) -> Page:
+def page(labels: Path, rubric: Rubric, refusals: RefusalLog) -> Page:
     """The page; `rubric` is that of the study unless another one is published in labels.db."""
-    desk = DashboardDesk(labels, rubric)
+    desk = DashboardDesk(labels, rubric, refusals)
     return Page(
         path="/dashboard",
         title=TITLE,

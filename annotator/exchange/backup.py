@@ -30,19 +30,26 @@ def back_up(labels: Path, path: Path) -> Backup:
             f"{labels} does not exist, so there is nothing to copy; name the study with --study"
         )
     with made_whole(path) as new, readable_refusals(labels):
-        events = copy_database(labels, new)
+        events = copy_database(labels, new, "mode=rw")
         shutil.copymode(labels, new)  # password hashes are in it
         size = new.stat().st_size
     return Backup(path, events, size)
 
 
-def copy_database(source: Path, target: Path, *, at_rest: bool = False) -> int:
+def copy_at_rest(source: Path, target: Path) -> int:
+    """Copy a file that lies somewhere, and maybe cannot be written; as `copy_database`."""
+    # A log beside it holds saves too, or is of somebody who is labelling.
+    has_log = Path(f"{source}-wal").exists()
+    return copy_database(source, target, "mode=ro" if has_log else "mode=ro&immutable=1")
+
+
+def copy_database(source: Path, target: Path, how: str) -> int:
     """Copy an SQLite file with what its write-ahead log holds; returns how many events it has.
 
-    The copy is one file without a log. One `at_rest`, that nobody has open, is read without
-    making files beside it. Raises InputError if it is damaged or lacks events.
+    `how` it is opened: with "mode=rw" the last to close it takes its log away, with
+    "mode=ro&immutable=1" nothing is made beside it. The copy is one file without a log. Raises
+    InputError if it is damaged or lacks events.
     """
-    how = "mode=ro&immutable=1" if at_rest else "mode=ro"
     with closing(sqlite3.connect(f"{source.resolve().as_uri()}?{how}", uri=True)) as original:
         original.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
         before = _events(original)

@@ -1,4 +1,4 @@
-"""`annotate export`, `import`, `merge` and `backup`."""
+"""`annotate export`, `import`, `merge`, `backup` and `restore`."""
 
 import json
 from contextlib import AbstractContextManager
@@ -81,7 +81,7 @@ def import_(study, file) -> None:
 
     with _at_work("importing"):
         counts = import_jsonl(file, study.labels)
-    click.echo(imported_text(counts, str(study.labels)))
+    click.echo(imported_text(counts, study))
 
 
 @click.command()
@@ -104,7 +104,7 @@ def merge(study, other, as_json) -> None:
     if as_json:
         click.echo(json.dumps(merged.as_dict(), indent=2, allow_nan=False))
     else:
-        click.echo(merged_text(merged, str(other)))
+        click.echo(merged_text(merged, str(other), study.option))
 
 
 @click.command()
@@ -113,11 +113,29 @@ def merge(study, other, as_json) -> None:
 def backup(study, file) -> None:
     """Copy labels.db to the new FILE while people are labelling, and check the copy.
 
-    The copy is a labels.db itself: to go back to it, stop `annotate` and put it in its place.
+    To go back to it, stop `annotate` and use `annotate restore`: what SQLite leaves beside a
+    labels.db would damage a copy that is put in its place by hand.
     """
     from annotator.exchange.backup import back_up
     from annotator.exchange.terminal import backup_text
 
     with _at_work("copying"):
         copy = back_up(study.labels, file)
-    click.echo(backup_text(copy))
+    click.echo(backup_text(copy, study.option))
+
+
+@click.command("restore")
+@click.argument("file", metavar="BACKUP", type=_path)
+@study_option
+def restore(study, file) -> None:
+    """Go back to BACKUP, a copy of labels.db; stop `annotate` first.
+
+    BACKUP is checked and stays as it is. The labels.db that is there is moved aside, with what
+    belongs to it, and nothing is deleted.
+    """
+    from annotator.exchange.restore import restore as put_back
+    from annotator.exchange.terminal import restored_text
+
+    with _at_work("restoring"):
+        restored = put_back(file, study.labels)
+    click.echo(restored_text(restored, file, study.option))

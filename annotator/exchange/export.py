@@ -124,9 +124,9 @@ def export_labels(
         )
     if version is not None or format in _ONE_VERSION:
         version = one_version(database, version)
-    called = people(database, who)
     done = Exported(path, format, who)
     with made_whole(path) as new, database.atomic():
+        called = people(database, who)
         records = done.counted(annotation_records(database, called, version))
         if format is Format.CSV:
             from annotator.exchange.csv_table import write_csv

@@ -20,6 +20,7 @@ from annotator.exchange.whole import made_whole
 from annotator.labels import open_labels
 from generation.database import immediate
 from generation.item import is_storable
+from generation.study import Study
 from generation.version import tool_version
 from rubrics import InputError, canonical_json
 
@@ -67,7 +68,12 @@ def import_jsonl(file: Path, labels: Path) -> dict[str, int]:
         raise InputError(
             f"{labels} exists already and is not overwritten; import into another study, then "
             f"bring both together: annotate import {file} --study OTHER; annotate merge "
-            "OTHER/labels.db"
+            f"OTHER/labels.db{Study(labels.parent).option}"
+        )
+    if (log := Path(f"{labels}-wal")).exists():
+        raise InputError(
+            f"{log} is left of another labels.db, and SQLite would play it into the new one; move "
+            "it away, then try again"
         )
     labels.parent.mkdir(parents=True, exist_ok=True)
     with (

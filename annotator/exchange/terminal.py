@@ -1,11 +1,15 @@
 """What the commands that export, import, merge and copy print."""
 
+import shlex
 from collections.abc import Mapping
+from pathlib import Path
 
 from annotator.exchange.backup import Backup
 from annotator.exchange.export import Exported, Format
 from annotator.exchange.merging.merge import Merged
+from annotator.exchange.restore import Restored
 from annotator.exchange.who import Who
+from generation.study import Study
 
 NEVER = "accounts, passwords and logins are never in it"
 
@@ -30,13 +34,16 @@ def exported_text(done: Exported) -> str:
     return "\n".join(lines)
 
 
-def imported_text(counts: Mapping[str, int], labels: str) -> str:
+def imported_text(counts: Mapping[str, int], study: Study) -> str:
     parts = [f"{record.replace('_', ' ')} {count}" for record, count in sorted(counts.items())]
-    return f"{labels}: {', '.join(parts) or 'nothing'}; everybody needs a new account there"
+    return (
+        f"{study.labels}: {', '.join(parts) or 'nothing'}; everybody needs a new account there: "
+        f"annotate user add NAME --role annotator{study.option}"
+    )
 
 
-def merged_text(merged: Merged, other: str) -> str:
-    """What was added, every conflict, and what was not taken."""
+def merged_text(merged: Merged, other: str, option: str) -> str:
+    """What was added, every conflict, and what was not taken; `option` names the study."""
     added = ", ".join(f"{table} {count}" for table, count in merged.added.items())
     lines = [f"merged from {other}: {added.replace('_', ' ') or 'nothing that is not here'}"]
     lines.append(f"conflicts, both answers kept, the later stands: {len(merged.conflicts)}")
@@ -48,15 +55,36 @@ def merged_text(merged: Merged, other: str) -> str:
             f"({conflict.there_at}); what was said {conflict.stands} stands"
         )
     lines += [f"not taken: {what}" for what in merged.kept]
-    lines.append("accounts do not travel: annotate user add")
+    if merged.added:
+        lines.append(
+            "accounts do not travel; who has none here and is to go on: "
+            f"annotate user add NAME --role annotator{option}"
+        )
     return "\n".join(lines)
 
 
-def backup_text(backup: Backup) -> str:
+def backup_text(backup: Backup, option: str) -> str:
     return (
         f"{backup.path}: {_counted(backup.events, 'annotation event')}, {backup.size:,} bytes, "
-        "read back and sound. It holds accounts with password hashes: keep it as safe as labels.db"
+        "read back and sound. It holds accounts with password hashes: keep it as safe as "
+        f"labels.db\nto go back to it: annotate restore {shlex.quote(str(backup.path))}{option}\n"
+        "to label it elsewhere: put it into a folder there as labels.db, annotate serve --study "
+        f"FOLDER, and bring it back: annotate merge FILE{option}"
     )
+
+
+def restored_text(restored: Restored, backup: Path, option: str) -> str:
+    lines = [
+        f"{restored.labels}: {_counted(restored.events, 'annotation event')}, "
+        f"a sound copy of {backup}"
+    ]
+    if restored.aside:
+        lines += [
+            f"what was there: {restored.aside}",
+            "labels that were given after the copy was made are in there alone; if it can be read: "
+            f"annotate merge {shlex.quote(str(restored.aside))}{option}",
+        ]
+    return "\n".join(lines)
 
 
 def _counted(count: int, what: str) -> str:

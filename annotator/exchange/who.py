@@ -19,19 +19,21 @@ class Who(StrEnum):
 
 @dataclass(frozen=True)
 class People:
-    """What everybody in a study is called; who is not in `renamed` keeps the name."""
+    """What everybody in a study is called: by name, or as `renamed` says, which must know all."""
 
     who: Who = Who.NAMES
     renamed: Mapping[str, str] = field(default_factory=dict)
 
     def called(self, name: str) -> str:
-        return self.renamed.get(name, name)
+        """Raises KeyError for somebody who has no pseudonym: a name must not stand for itself."""
+        return name if self.who is Who.NAMES else self.renamed[name]
 
 
 def people(database: Database, who: Who) -> People:
     """Everybody by number if `who` asks for it: annotators in the order in which they came.
 
-    Any other order would tell something of the names.
+    Any other order would tell something of the names. To be read in the transaction that what they
+    said is read in: somebody new may come at any time.
     """
     if who is Who.NAMES:
         return People()
@@ -43,7 +45,8 @@ def people(database: Database, who: Who) -> People:
             others |= {row[0]: None for row in rows}
     unnamed = {ADJUDICATOR: ADJUDICATOR}  # nobody's name
     adjudicators = [name for name in others if name not in {*came, *unnamed}]
-    return People(who, _numbered("annotator", came) | _numbered("adjudicator", adjudicators))
+    numbered = _numbered("annotator", came) | _numbered("adjudicator", adjudicators)
+    return People(who, numbered | unnamed)
 
 
 def _numbered(kind: str, names: list[str]) -> dict[str, str]:

@@ -25,10 +25,10 @@ def made_whole(path: Path) -> Iterator[Path]:
         written = beside / path.name
         yield written
         for file in (written, *written.rglob("*")):
-            _on_disk(file)
+            on_disk(file)
         _refuse_taken(path)  # by somebody else, meanwhile
         written.rename(path)
-        _on_disk(path.parent)
+        on_disk(path.parent)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
 
@@ -38,7 +38,7 @@ def _refuse_taken(path: Path) -> None:
         raise InputError(f"{path} exists already and is not overwritten; give another name")
 
 
-def _on_disk(path: Path) -> None:
+def on_disk(path: Path) -> None:
     """Wait until the disk has it."""
     handle = os.open(path, os.O_RDONLY)
     try:

@@ -8,6 +8,18 @@ from annotator.web.page_file import base_style, page_file
 from rubrics import Rubric
 
 TITLE = "Label user turns · followupeval"
+SCRIPTS = (
+    "desk.js",
+    "language.js",
+    "acts.js",
+    "activity.js",
+    "screens.js",
+    "drafts.js",
+    "recent.js",
+    "guidelines.js",
+    "keys.js",
+    "start.js",
+)
 
 
 def page(desk: Desk, rubric: Rubric, annotator: str | None, *, accounts: bool = False) -> Page:
@@ -17,7 +29,7 @@ def page(desk: Desk, rubric: Rubric, annotator: str | None, *, accounts: bool = 
         title=TITLE,
         html=page_html(rubric, annotator=annotator, accounts=accounts),
         style=base_style() + page_file(PACKAGE, "page.css"),
-        script=page_file("annotator.web", "parts.js") + page_file(PACKAGE, "page.js"),
+        script=script(),
         acts=(
             desk.open_screen,
             desk.answer_training,
@@ -37,3 +49,9 @@ def page(desk: Desk, rubric: Rubric, annotator: str | None, *, accounts: bool = 
         role=Role.ANNOTATOR,
         close=desk.close,  # leaves labels.db whole
     )
+
+
+def script() -> str:
+    """The page's script: its files one after the other."""
+    own = (page_file(PACKAGE, name) for name in SCRIPTS)
+    return "\n".join([page_file("annotator.web", "parts.js"), *own])

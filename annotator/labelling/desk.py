@@ -38,6 +38,7 @@ class Desk:
         self,
         store: ServedLabels,
         rubric: Rubric,
+        refusals: RefusalLog,
         *,
         annotator: str | None = None,
         accounts: bool = False,
@@ -49,11 +50,9 @@ class Desk:
             self._session = LabellingSession(database, rubric)
             self._session.prepare()
             self._sent = SentFields(database)
-            self._refusals = RefusalLog(database)
+        self._refusals = refusals
 
     def close(self) -> None:
-        with self._store.use():
-            self._refusals.close(at=now())
         self._store.close()
 
     def open_screen(self, data: Any) -> dict[str, Any]:

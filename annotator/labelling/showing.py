@@ -91,7 +91,8 @@ class Showing:
         if item_id is None:
             found = claims.next_item(annotator)
             if isinstance(found, End):
-                return replace(screen, end=found)
+                told = claims.progress(annotator, at_the_end=True)
+                return replace(screen, end=found, progress=told)
             item_id = found
         claims.hold(annotator, item_id)
         saved = current_annotation(self._db, annotator, item_id, rubric.version)

@@ -25,21 +25,36 @@ def assign(study, labels_per_item, everyone, lease_minutes, gold_every) -> None:
     """Set how many people label each item; without options show it. Works while serving."""
     from annotator.assignment.plan import changed_plan, put_plan, stored_plan
     from annotator.labels import open_labels
+    from annotator.publishing.in_force import published_version
     from annotator.publishing.terminal import plan_text
+    from annotator.quality.gold import gold_items
+    from annotator.quality.repeats import repeated_items
+    from rubrics import latest_version
 
     if labels_per_item and everyone:
         raise click.UsageError("give either --labels-per-item or --everyone")
     with open_labels(study.labels) as labels_db:
+        before = stored_plan(labels_db)
         plan = changed_plan(
-            stored_plan(labels_db),
+            before,
             labels_per_item=labels_per_item,
             everyone=everyone,
             lease_minutes=lease_minutes,
             gold_every=gold_every,
         )
-        put_plan(labels_db, plan)
-        text = plan_text(plan, labels_db["items"].count)
+        if plan != before:
+            put_plan(labels_db, plan)
+        version = published_version(labels_db) or latest_version()
+        gold = len(gold_items(labels_db, version))
+        repeats = len(repeated_items(labels_db))
+        text = plan_text(plan, labels_db["items"].count, gold, repeats)
     click.echo(text)
+    if gold_every and plan.labels_per_item is None:
+        click.echo(
+            "--gold-every has no effect while everybody labels every item: they get all gold "
+            "anyway; it counts once items are shared out (--labels-per-item)",
+            err=True,
+        )
 
 
 @click.command()
@@ -66,7 +81,7 @@ def publish(study, version) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 @study_option
 def relabel(study, version, as_json) -> None:
-    """List the labels of earlier rubric versions that are to be given again."""
+    """List the labels of other rubric versions that are to be given again."""
     from annotator.labels import open_labels
     from annotator.publishing.in_force import rubric_of
     from annotator.publishing.relabelling import old_labels

@@ -11,19 +11,21 @@ from annotator.labels import record_rubric, recorded_rubric
 from annotator.publishing.in_force import published_version
 from annotator.settings import PASS_MARK, PUBLISHED_RUBRIC, put_setting, setting
 from annotator.training.training_set import is_training_on
-from rubrics import InputError, Rubric
+from rubrics import InputError, Rubric, check_heirs
 
 
 @dataclass(frozen=True)
 class Publication:
     """What is labelled under from now on, and what was before; None where nothing was published.
 
-    `untrained`: people train in this study, and this version has no training set.
+    `untrained`: people train in this study, and this version has no training set. `gold_left` is
+    how many gold items the version before has, where this one has none.
     """
 
     version: str
     before: str | None
     untrained: bool
+    gold_left: int
 
 
 def publish(database: Database, rubric: Rubric) -> Publication:
@@ -39,14 +41,17 @@ def publish(database: Database, rubric: Rubric) -> Publication:
         earlier = recorded_rubric(database, version)
         if earlier is not None and version != rubric.version:
             _check_keys(earlier, rubric)
-    for heir in rubric.heirs:
-        if (earlier := recorded_rubric(database, heir.earlier)) is not None:
-            earlier.category(heir.category)
+            check_heirs(rubric, earlier)
     record_rubric(database, rubric)  # not before it was checked: its version would be used up
     put_setting(database, PUBLISHED_RUBRIC, rubric.version)
     trains = setting(database, PASS_MARK) is not None
     untrained = trains and not is_training_on(database, rubric.version)
-    return Publication(rubric.version, before, untrained)
+    gold_left = 0 if _gold(database, rubric.version) or not before else _gold(database, before)
+    return Publication(rubric.version, before, untrained, gold_left)
+
+
+def _gold(database: Database, version: str) -> int:
+    return database["gold"].count_where("rubric_version = ? AND retired_at IS NULL", [version])
 
 
 def _check_keys(earlier: Rubric, rubric: Rubric) -> None:

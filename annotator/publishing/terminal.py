@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from annotator.assignment.assigner import REPEAT_EVERY
 from annotator.assignment.plan import Plan
 from annotator.publishing.publication import Publication
 from annotator.publishing.relabelling import OldLabel
@@ -21,6 +22,12 @@ def publication_text(published: Publication, old: Sequence[OldLabel], option: st
         lines.append(
             f"nobody trains under {published.version}, which has no training set; next: "
             f"annotate training set --pass-mark SHARE --rubric {published.version}{option}"
+        )
+    if published.gold_left:
+        lines.append(
+            f"no item is gold under {published.version} ({published.gold_left} are under "
+            f"{published.before}); next: annotate gold add ITEM CATEGORY --reason TEXT --rubric "
+            f"{published.version}{option}"
         )
     if old:
         lines += [*_counts(old), f"next: annotate relabel --rubric {published.version}{option}"]
@@ -45,14 +52,16 @@ def relabelling_dict(old: Sequence[OldLabel], rubric: Rubric) -> dict[str, objec
     return {"rubric": rubric.version, "labels": [asdict(label) for label in old]}
 
 
-def plan_text(plan: Plan, items: int) -> str:
-    """The plan in words; `items` is how many items the study has."""
+def plan_text(plan: Plan, items: int, gold: int, repeats: int) -> str:
+    """The plan in words; of `items` so many are gold and so many silent repeats."""
     if plan.labels_per_item is None:
         return f"{items} items; everybody labels all of them"
+    shared = items - gold - repeats
     return (
-        f"{items} items, {plan.labels_per_item} labels each; an item stays with one person for "
-        f"{plan.lease_seconds // 60} min after their page was last heard of; one item in "
-        f"{plan.gold_every} is gold as long as there is gold"
+        f"{shared} items, {plan.labels_per_item} labels each; an item stays with one person for "
+        f"{plan.lease_seconds // 60} min after their page was last heard of\n"
+        f"mixed in beside them: {gold} gold items, about one in {plan.gold_every} of what a person "
+        f"labels, and {repeats} silent repeats, about one in {REPEAT_EVERY}"
     )
 
 
@@ -60,7 +69,7 @@ def _counts(old: Sequence[OldLabel]) -> list[str]:
     again = Counter(label.annotator for label in old if label.heir is None)
     mapped = sum(label.heir is not None for label in old)
     lines = [
-        f"labels of earlier versions to give again: {again.total()}, by {len(again)} annotators; "
+        f"labels of other versions to give again: {again.total()}, of {len(again)} people; "
         "their items come first"
     ]
     if mapped:

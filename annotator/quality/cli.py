@@ -32,6 +32,24 @@ def add(study, item, category, reason, version) -> None:
     click.echo(f"{made.item_id} is gold under rubric {rubric.version}: {made.category}")
 
 
+@gold.command("candidates")
+@click.option(
+    "--n", "count", type=click.IntRange(min=1), default=20, show_default=True, help="How many."
+)
+@click.option("--rubric", "version", help=RUBRIC_HELP)
+@study_option
+def list_candidates(study, count, version) -> None:
+    """Items at random that could be made gold, with the start of their turns."""
+    from annotator.labels import open_labels
+    from annotator.publishing.in_force import rubric_of
+    from annotator.quality.gold import candidates, candidates_text
+
+    with open_labels(study.labels) as labels_db:
+        rubric = rubric_of(labels_db, study, version)
+        found = candidates(labels_db, rubric.version, count)
+    click.echo(candidates_text(found, study.option))
+
+
 @gold.command("list")
 @click.option("--rubric", "version", help=RUBRIC_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON, the retired too.")
@@ -48,7 +66,7 @@ def list_gold(study, version, as_json) -> None:
     if as_json:
         click.echo(json.dumps([each.as_dict() for each in found], allow_nan=False))
     else:
-        click.echo(listing(found, rubric.version))
+        click.echo(listing(found, rubric.version, study.option))
 
 
 @gold.command("retire")

@@ -1,20 +1,23 @@
 """Gold: items of the study whose label the owner knows, put before annotators like the others."""
 
-import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from random import Random
 
 from sqlite_utils import Database
 
-from annotator.labels import item_ids, record_rubric
+from annotator.labels import blind_item, item_ids, record_rubric, study_seed
+from annotator.nearest import check_category, did_you_mean
 from annotator.quality.repeats import repeated_items
+from annotator.reason import checked_reason
+from annotator.study_option import option_of
+from annotator.trained_on import trained_on
 from generation.clock import now
 from generation.command import one_line
 from generation.database import immediate
-from generation.item import is_storable
 from rubrics import InputError, Rubric
 
-REASON_LIMIT = 2_000  # characters
+EXCERPT = 80  # characters of a turn
 
 
 @dataclass(frozen=True)
@@ -50,24 +53,26 @@ def add_gold(
     """Make an item gold.
 
     Raises InputError for an item or category that does not exist, naming the nearest, for a repeat
-    of another item, for an item that is gold already, and for an empty or overlong reason.
+    of another item, for one that people train on, for an item that is gold already, and for an
+    empty or overlong reason.
     """
-    if category not in rubric.category_ids:
-        raise InputError(
-            f"rubric {rubric.version} has no category {category!r:.80}; expected one of "
-            f"{', '.join(rubric.category_ids)}{_nearest(category, rubric.category_ids)}"
-        )
-    reason = _checked_reason(reason)
-    known = item_ids(database)
+    check_category(rubric, category)
+    reason = checked_reason(reason)
+    known, option = item_ids(database), option_of(database)
     if item_id not in known:
         raise InputError(
             f"labels.db has no item {item_id!r:.80}; expected the id of an item of the study"
-            f"{_nearest(item_id, known)}"
+            f"{did_you_mean(item_id, known)}; see some: annotate gold candidates{option}"
         )
     if original := repeated_items(database).get(item_id):
         raise InputError(
             f"item {item_id} is a silent repeat of {original}; make that one gold: "
-            f"annotate gold add {original} {category} --reason TEXT"
+            f"annotate gold add {original} {category} --reason TEXT{option}"
+        )
+    if training_id := trained_on(database).get(item_id):
+        raise InputError(
+            f"item {item_id} is training item {training_id}, whose right answer people are shown; "
+            "take an item that nobody trains on"
         )
     record_rubric(database, rubric)
     with immediate(database):
@@ -75,11 +80,38 @@ def add_gold(
             if gold.item_id == item_id:
                 raise InputError(
                     f"item {item_id} is gold already, as {gold.category}; to change that, first: "
-                    f"annotate gold retire {item_id} --rubric {rubric.version}"
+                    f"annotate gold retire {item_id} --rubric {rubric.version}{option}"
                 )
         made = Gold(item_id, rubric.version, category, reason, now())
         database["gold"].insert(asdict(made))
     return made
+
+
+def candidates(database: Database, rubric_version: str, count: int) -> dict[str, str]:
+    """Turns of items that may be made gold, by item id: `count` of them at random, by the seed.
+
+    No repeats, none that people train on, and none that is gold.
+    """
+    out = {gold.item_id for gold in gold_items(database, rubric_version)}
+    out |= repeated_items(database).keys() | trained_on(database).keys()
+    free = sorted(item_id for item_id in item_ids(database) if item_id not in out)
+    chosen = Random(study_seed(database)).sample(free, min(count, len(free)))
+    return {item_id: blind_item(database, item_id).item.turn for item_id in chosen}
+
+
+def candidates_text(found: Mapping[str, str], option: str) -> str:
+    """A line per item with the start of its turn, and what to type next."""
+    if not found:
+        return "no item of the study is left that could be made gold"
+    lines = [f"{item_id}  {one_line(turn)[:EXCERPT]}" for item_id, turn in found.items()]
+    first = next(iter(found))
+    return "\n".join(
+        [
+            *lines,
+            f"the whole text: annotate adjudicate --show {first}{option}",
+            f"next: annotate gold add {first} CATEGORY --reason TEXT{option}",
+        ]
+    )
 
 
 def retire_gold(database: Database, item_id: str, rubric_version: str) -> None:
@@ -89,8 +121,8 @@ def retire_gold(database: Database, item_id: str, rubric_version: str) -> None:
         if item_id not in known:
             raise InputError(
                 f"no item {item_id!r:.80} is gold under rubric {rubric_version}"
-                f"{_nearest(item_id, known)}; see which are: annotate gold list "
-                f"--rubric {rubric_version}"
+                f"{did_you_mean(item_id, known)}; see which are: annotate gold list "
+                f"--rubric {rubric_version}{option_of(database)}"
             )
         database.conn.execute(
             """UPDATE gold SET retired_at = ?
@@ -99,27 +131,12 @@ def retire_gold(database: Database, item_id: str, rubric_version: str) -> None:
         )
 
 
-def listing(found: Sequence[Gold], version: str) -> str:
-    """Gold in use as a terminal has it, or what to type for some."""
+def listing(found: Sequence[Gold], version: str, option: str) -> str:
+    """Gold in use as a terminal has it, or what to type for some; `option` names the study."""
     if not found:
         return (
             f"no gold under rubric {version} yet; make some: annotate gold add ITEM CATEGORY "
-            "--reason TEXT"
+            f"--reason TEXT{option}"
         )
     lines = (f"{each.item_id}  {each.category}  {one_line(each.reason)}" for each in found)
     return "\n".join([f"gold under rubric {version}: {len(found)}", *lines])
-
-
-def _checked_reason(reason: str) -> str:
-    reason = reason.strip()
-    if not reason or len(reason) > REASON_LIMIT or not is_storable(reason):
-        raise InputError(
-            f"the reason has {len(reason):,} characters, expected 1 to {REASON_LIMIT:,}; say why "
-            'in a sentence: --reason "…"'
-        )
-    return reason
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return f"; did you mean {near[0]}?" if near else ""

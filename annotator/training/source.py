@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from annotator.assignment.worklist import work_list
+from annotator.nearest import did_you_mean
 from annotator.training.training_set import TrainingItem
 from generation.importer import read_turns
 from generation.item import Item, Message
@@ -18,7 +18,10 @@ def rubric_examples(rubric: Rubric) -> list[TrainingItem]:
     """The examples of every category; raises InputError where the rubric has none."""
     items = [
         TrainingItem(
-            Item((Message("user", example.q),), example.a, example.u), category.id, example.why
+            Item((Message("user", example.q),), example.a, example.u),
+            category.id,
+            example.why,
+            f"rubric {rubric.version}, example of {category.id}",
         )
         for category in rubric.categories
         for example in category.examples
@@ -43,13 +46,12 @@ def read_items(path: Path, rubric: Rubric) -> list[TrainingItem]:
         where = f"{path}, row {number}"
         label = _text(turn.meta, "label", where, f"one of {', '.join(rubric.category_ids)}")
         if label not in rubric.category_ids:
-            near = get_close_matches(label, rubric.category_ids, n=1, cutoff=0.5)
             raise InputError(
                 f"{where}: label is {label!r:.80}; rubric {rubric.version} has "
-                f"{', '.join(rubric.category_ids)}" + (f"; did you mean {near[0]}?" if near else "")
+                f"{', '.join(rubric.category_ids)}{did_you_mean(label, rubric.category_ids)}"
             )
         why = _text(turn.meta, "why", where, "a sentence that says why the label is right")
-        items.append(TrainingItem(turn.item, label, why))
+        items.append(TrainingItem(turn.item, label, why, where))
     return _distinct(items, str(path))
 
 

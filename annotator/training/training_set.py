@@ -3,26 +3,28 @@
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from sqlite_utils import Database
 
 from annotator.labels import record_rubric
 from annotator.settings import PASS_MARK, put_setting, setting
+from annotator.trained_on import trained_on
 from generation.clock import now
 from generation.database import immediate
 from generation.item import Item, messages_from
-from rubrics import Rubric, canonical_json, fingerprint, short
+from rubrics import InputError, Rubric, canonical_json, fingerprint, short
 
 
 @dataclass(frozen=True)
 class TrainingItem:
-    """An item, the category id that is right for it, and why."""
+    """An item, the category id that is right for it, and why; `where` it was read, if known."""
 
     item: Item
     category: str
     why: str
+    where: str = field(default="a training item", compare=False)
 
     def training_id(self, rubric_version: str) -> str:
         """Of the text alone: from the category's part in it one could try all seven."""
@@ -49,19 +51,21 @@ def put_training_set(
     """Train on these items, instead of those before, until a round reaches the pass mark.
 
     `pass_mark` is the share in decimal digits, as the owner typed it: seven of ten is 0.7 then,
-    and not a little more. Raises InputError when the rubric version is known with another text.
+    and not a little more. Raises InputError when the rubric version is known with another text,
+    and for an item that is one of the study's.
     """
     record_rubric(database, rubric)
+    by_id = {known.training_id(rubric.version): known for known in items}
     with immediate(database):
         database.conn.execute(
             """UPDATE training_items SET retired_at = :now
                WHERE rubric_version = :version AND retired_at IS NULL""",
             {"now": now(), "version": rubric.version},
         )
-        for known in items:
+        for training_id, known in by_id.items():
             database["training_items"].upsert(
                 {
-                    "training_id": known.training_id(rubric.version),
+                    "training_id": training_id,
                     "rubric_version": rubric.version,
                     "messages": canonical_json([m.as_dict() for m in known.item.messages]),
                     "answer": known.item.answer,
@@ -72,6 +76,12 @@ def put_training_set(
                 },
                 pk="training_id",
             )
+        for item_id, training_id in trained_on(database).items():
+            if training_id in by_id:
+                raise InputError(
+                    f"{by_id[training_id].where}: has the text of item {item_id}, which people "
+                    "label in the study; training would tell them its label: leave it out"
+                )
         put_setting(database, PASS_MARK, pass_mark)
 
 

@@ -21,7 +21,7 @@ from annotator.accounts.login import LASTING
 from annotator.accounts.password import MAX_LENGTH, MIN_LENGTH
 from annotator.accounts.register import Register
 from annotator.name import NAME_LIMIT
-from annotator.web.health import is_writable
+from annotator.web.health import Health
 from annotator.web.page_file import base_style, page_file
 from annotator.web.web_site import Site
 from rubrics import InputError
@@ -61,6 +61,7 @@ class Door:
         self._register = register
         self._threads = CapacityLimiter(THREADS)
         self._probes = CapacityLimiter(1)
+        self._health = Health(register.labels)
         self._style = base_style() + page_file("annotator.web", "door.css")
         text = page_file("annotator.web", "door.html")
         self._template = Environment(autoescape=True).from_string(text)
@@ -79,13 +80,11 @@ class Door:
 
     @property
     def health(self) -> Route:
-        return Route(HEALTH, self._health)
+        return Route(HEALTH, self._tell_health)
 
-    async def _health(self, request: Request) -> Response:
-        well = await to_thread.run_sync(is_writable, self._register.labels, limiter=self._probes)
-        if well:
-            return JSONResponse({"status": "ok"})
-        return JSONResponse({"status": "labels.db cannot be written"}, 503)
+    async def _tell_health(self, request: Request) -> Response:
+        trouble = await to_thread.run_sync(self._health.trouble, limiter=self._probes)
+        return JSONResponse({"status": trouble or "ok"}, 503 if trouble else 200)
 
     async def _favicon(self, request: Request) -> Response:
         return Response(status_code=204, headers={"cache-control": "max-age=86400"})

@@ -5,6 +5,7 @@ they are for.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from anyio import CapacityLimiter, to_thread
@@ -19,6 +20,7 @@ from annotator.web.door import HEALTH, cookie_name, is_door, shown_path
 from annotator.web.needed import is_needed
 from annotator.web.page import Page
 from annotator.web.web_site import Site
+from generation.clock import now
 
 # Gradio believes these of anybody; where a page is, the site alone says.
 BELIEVED = {b"x-forwarded-host", b"x-forwarded-proto", b"x-gradio-server"}
@@ -28,7 +30,6 @@ ANSWER_HEADERS = {
     "referrer-policy": "same-origin",
 }
 READING = ("GET", "HEAD")
-ICON = "/favicon.ico"  # asked for by the browser itself, at the root, whichever page it shows
 THREADS = 4  # for what the gate writes; the acts have threads of their own
 
 
@@ -129,8 +130,6 @@ class Gate:
         method = request.method
         page, rest = self._page_of(path)
         if person and page.role is not person.role:
-            if path == ICON and method in READING:
-                return Response(status_code=204)
             if path in ("", "/") and method in READING and (home := self._home(person)):
                 return RedirectResponse(self._site.link(home), 303)
             raise Refused(403, f"this page is not for the role {person.role.value}")
@@ -174,9 +173,8 @@ class Gate:
     async def _record(self, person: Person | None, what: str, why: str) -> None:
         if self._register:
             name = person.name if person else None
-            await to_thread.run_sync(
-                self._register.record_refusal, name, what, why, limiter=self._threads
-            )
+            record = partial(self._register.refusals.record, name, what, why, at=now())
+            await to_thread.run_sync(record, limiter=self._threads)
 
 
 def _with_headers(send: Any) -> Any:

@@ -127,7 +127,9 @@ def kappa(
 
 
 @calibrate.command()
-@click.option("--rubric", "version", help="Rubric version of the judges.  [default: the newest]")
+@click.option(
+    "--rubric", "version", help="Rubric version of the judges.  [default: the newest packaged]"
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 @study_option
 def judges(study: Study, version: str | None, as_json: bool) -> None:
@@ -169,14 +171,19 @@ def rubric_diff(study: Study, old: str, new: str) -> None:
 def rubric_new(study: Study, file: Path) -> None:
     """Give this study the rubric in FILE, under the version that it names; it never changes again.
 
-    Start from a packaged one: calibrate rubric show v3 > mine.toml
+    Start from a packaged one: calibrate rubric show v3 > mine.toml. A table [mapping.v3] with lines
+    OLD = "NEW" says which category of v3 each of its labels counts as here, so that it need not be
+    given again; one that was split is left out.
     """
-    from judge.calibration.rubric_authoring import new_rubric
+    from judge.calibration.rubric_authoring import new_rubric, remarks
     from judge.prompts.template_editor import read_text_file
 
     written = new_rubric(study, read_text_file(file))
     click.echo(f"rubric {written.version} is {study.rubrics / written.version}.toml")
+    for remark in remarks(study, written):
+        click.echo(f"note: {remark}")
     click.echo(f"next: judge --rubric {written.version}{study.option}")
+    click.echo(f"or have people label under it: annotate publish {written.version}{study.option}")
 
 
 @rubric.command("show")

@@ -13,7 +13,7 @@ SEED = click.IntRange(0, 2**63 - 1)  # what both SQLite and numpy take
 
 def rubric_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
-        "--rubric", "version", help="Rubric version of the labels.  [default: the newest]"
+        "--rubric", "version", help="Rubric version of the labels.  [default: the newest packaged]"
     )(command)
 
 

@@ -11,7 +11,14 @@ from generation.study import Study
 from judge.calibration.leak import refuse_leak
 from judge.prompts.prompt import render_prompt
 from judge.store import open_pipeline
-from rubrics import InputError, Rubric, available_versions, parse_rubric
+from rubrics import (
+    InputError,
+    Rubric,
+    available_versions,
+    check_heirs,
+    load_rubric,
+    parse_rubric,
+)
 
 _VERSION = re.compile(r"[a-z0-9][a-z0-9.-]{0,39}")
 
@@ -47,11 +54,42 @@ def checked_rubric(study: Study, text: str) -> Rubric:
             f"rubric {rubric.version} is there already and never changes (there are "
             f"{', '.join(known)}); give the new text a new version"
         )
+    for version in known:
+        check_heirs(rubric, load_rubric(version, study.rubrics))
+    if unknown := {heir.earlier for heir in rubric.heirs} - set(known):
+        raise InputError(
+            f"rubric {rubric.version} maps {', '.join(sorted(unknown))}, which is no rubric here "
+            f"(there are {', '.join(known)})"
+        )
     if not all(map(is_storable, (render_prompt(rubric).text, rubric.changed, rubric.why))):
         raise InputError(
             f"rubric {rubric.version} holds a NUL, which no store keeps; take \\u0000 out"
         )
     return rubric
+
+
+def remarks(study: Study, rubric: Rubric) -> list[str]:
+    """What its author may have overlooked, before people label under it."""
+    earlier = [
+        load_rubric(version, study.rubrics)
+        for version in available_versions(study.rubrics)
+        if version != rubric.version
+    ]
+    copied = [
+        old.version for old in earlier if (old.changed, old.why) == (rubric.changed, rubric.why)
+    ]
+    said = []
+    if copied:
+        said.append(
+            f"`changed` and `why` are still those of {copied[-1]}, and annotators read them when "
+            "the rubric is published"
+        )
+    if not rubric.heirs:
+        said.append(
+            'it has no [mapping.VERSION] table (lines such as malformed = "malformed"), so that '
+            "labels given under another version are all to be given again once it is published"
+        )
+    return said
 
 
 def _write_new(path: Path, text: str) -> None:

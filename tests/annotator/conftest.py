@@ -1,6 +1,9 @@
 import pytest
 
+from annotator.accounts.refusal import RefusalLog
 from annotator.labels import BlindItem, add_items, open_labels, record_rubric
+from annotator.served_labels import ServedLabels
+from generation.clock import now
 from generation.item import Item, Message
 from rubrics import load_rubric
 
@@ -24,3 +27,11 @@ def labels(tmp_path, rubric):
     record_rubric(database, rubric)
     yield database
     database.close()
+
+
+@pytest.fixture
+def refusals(tmp_path):
+    """The log of what is refused, in the labels.db that another fixture has made."""
+    log = RefusalLog(ServedLabels(tmp_path / "labels.db"))
+    yield log
+    log.close(at=now())

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from argon2 import PasswordHasher
+from click.testing import CliRunner
 
 from annotator.accounts import account as accounts
 from annotator.accounts import throttle
@@ -14,11 +15,15 @@ from annotator.accounts.password import MIN_LENGTH, checked_password, fits, hash
 from annotator.accounts.person import Person, Role
 from annotator.accounts.refusal import PER_MINUTE, TEXT_LIMIT, RefusalLog
 from annotator.accounts.register import Register
-from annotator.accounts.secret import later
-from generation.clock import now
+from annotator.cli import annotate
+from annotator.labels import open_labels
+from annotator.served_labels import ServedLabels
+from annotator.study_option import option_of
+from generation.clock import later, now
 from rubrics import InputError
 
 PASSWORD = "correct horse battery"
+WEEK = timedelta(days=7)
 OLDER_COSTS = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
 START = "2026-03-01T10:00:00.000+00:00"
 
@@ -100,9 +105,9 @@ def test_an_unknown_name_costs_a_hash_like_a_known_one(labels, ann, register, mo
 
 def test_an_invitation_holds_once_and_for_a_while(labels, ann):
     secret = invite(labels, "ann", timedelta(hours=1))
-    assert invited(labels, secret, at=later(now(), timedelta(minutes=59))).name == "ann"
-    assert invited(labels, secret, at=later(now(), timedelta(minutes=61))) is None
-    other = invite(labels, "ann")
+    assert invited(labels, secret, at=later(now(), 59 * 60)).name == "ann"
+    assert invited(labels, secret, at=later(now(), 61 * 60)) is None
+    other = invite(labels, "ann", WEEK)
     with pytest.raises(InputError, match="characters"):
         take_up(labels, secret, "short")
     take_up(labels, secret, PASSWORD)
@@ -113,7 +118,7 @@ def test_an_invitation_holds_once_and_for_a_while(labels, ann):
 
 
 def test_an_invitation_to_a_disabled_account_holds_no_more(labels, ann):
-    secret = invite(labels, "ann")
+    secret = invite(labels, "ann", WEEK)
     accounts.disable(labels, "ann")
     accounts.enable(labels, "ann")
     assert invited(labels, secret, at=now()) is None
@@ -124,7 +129,7 @@ def test_a_login_ends_when_ended_expired_disabled_or_reset(labels, ann):
     assert {logged_in(labels, secret, at=now()) for secret in secrets} == {
         Person("ann", Role.ANNOTATOR)
     }
-    assert logged_in(labels, secrets[0], at=later(now(), LASTING)) is None
+    assert logged_in(labels, secrets[0], at=later(now(), LASTING.total_seconds())) is None
     end_login(labels, secrets[0])
     assert logged_in(labels, secrets[0], at=now()) is None
     assert logged_in(labels, secrets[1], at=now())
@@ -138,7 +143,7 @@ def test_a_login_ends_when_ended_expired_disabled_or_reset(labels, ann):
 
 
 def test_no_secret_and_no_password_is_in_the_store(labels, ann, register):
-    invitation = invite(labels, "ann")
+    invitation = invite(labels, "ann", WEEK)
     register.take_up(invitation, PASSWORD, "192.0.2.1")
     login = register.log_in("ann", PASSWORD, "192.0.2.1").secret
     assert register.person(login) == Person("ann", Role.ANNOTATOR)
@@ -168,10 +173,10 @@ def test_failures_make_the_next_try_wait_longer_and_longer_and_are_forgiven(labe
         waits.append(throttle.seconds_to_wait(labels, "ann", "192.0.2.1", at=START))
     assert waits == [0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60]
     for seconds, left in ((59, 1), (60, 0)):
-        at = later(START, timedelta(seconds=seconds))
+        at = later(START, seconds)
         assert throttle.seconds_to_wait(labels, "ann", "192.0.2.1", at=at) == left
     assert throttle.seconds_to_wait(labels, "ben", "192.0.2.1", at=START) == 0
-    much_later = later(START, timedelta(hours=2))
+    much_later = later(START, 7_200)
     fail(labels, "ann", "192.0.2.1", 1, at=much_later)
     assert throttle.seconds_to_wait(labels, "ann", "192.0.2.1", at=much_later) == 0
     assert labels["login_attempts"].count == 1
@@ -207,13 +212,13 @@ def test_a_restart_forgets_no_failure_and_a_refused_try_is_none(labels, ann, tmp
     assert labels["login_attempts"].count == 12
 
 
-def test_refusals_are_kept_short_and_by_shares_and_what_is_left_out_is_counted(labels):
-    log = RefusalLog(labels)
+def test_refusals_are_kept_short_and_by_shares_and_what_is_left_out_is_counted(labels, tmp_path):
+    log = RefusalLog(ServedLabels(tmp_path / "labels.db"))
     flood = PER_MINUTE + 100
     for _ in range(flood):
         log.record(None, "GET /" + "\x1b[31m" + "a" * 9_000, "b" * 9_000, at=START)
     log.record("ann", "GET /dashboard/", "not for annotators", at=START)
-    log.record(None, "GET /next", "why", at=later(START, timedelta(minutes=1)))
+    log.record(None, "GET /next", "why", at=later(START, 60))
     rows = list(labels["refusals"].rows)
     assert [row["name"] for row in rows].count("ann") == 1
     assert len(rows) == PER_MINUTE + 3
@@ -226,11 +231,45 @@ def test_refusals_are_kept_short_and_by_shares_and_what_is_left_out_is_counted(l
     assert list(labels["refusals"].rows)[-1]["what"].startswith("6 more")
 
 
-def test_a_refusal_that_cannot_be_written_is_left_out_and_counted(labels):
-    log = RefusalLog(labels)
-    labels.conn.execute("PRAGMA query_only = ON")
-    log.record("ann", "GET /x", "why", at=START)
-    labels.conn.execute("PRAGMA query_only = OFF")
+def test_a_refusal_that_cannot_be_written_is_left_out_and_counted(labels, tmp_path):
+    store = ServedLabels(tmp_path / "labels.db")
+    log = RefusalLog(store)
+    for switch in ("ON", "OFF"):
+        with store.use() as database:
+            database.conn.execute(f"PRAGMA query_only = {switch}")
+        if switch == "ON":
+            log.record("ann", "GET /x", "why", at=START)
     log.close(at=START)
     [row] = labels["refusals"].rows
     assert row["what"] == "1 more in the minute 2026-03-01T10:00"
+
+
+def test_who_is_enabled_without_a_password_needs_an_invitation(labels, ann, tmp_path):
+    def run(*words):
+        return CliRunner().invoke(annotate, ["user", *words, "--study", str(tmp_path)]).output
+
+    secret = invite(labels, "ann", WEEK)
+    run("disable", "ann")
+    assert f"annotate user reset 'ann' --study {tmp_path}" in run("enable", "ann")
+    assert invited(labels, secret, at=now()) is None
+    set_password(labels, "ann", PASSWORD)
+    run("disable", "ann")
+    assert run("enable", "ann") == "ann can log in again\n"
+
+
+def test_what_to_type_next_names_the_study(labels, ann, tmp_path):
+    option = f"--study {tmp_path}"
+    with pytest.raises(InputError, match=f"annotate user list {option}"):
+        accounts.account(labels, "nobody")
+    with pytest.raises(InputError, match=f"annotate user reset 'ann' {option}"):
+        add_account(labels, "ann", Role.OWNER)
+    accounts.disable(labels, "ann")
+    with pytest.raises(InputError, match=f"annotate user enable 'ann' {option}"):
+        accounts.reset(labels, "ann")
+
+
+def test_the_study_of_a_store_is_named_as_somebody_there_would_type_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder, option in (("study", ""), ("my study", " --study 'my study'")):
+        with open_labels(tmp_path / folder / "labels.db", create=True) as database:
+            assert option_of(database) == option

@@ -8,7 +8,6 @@ from click.testing import CliRunner
 from sqlite_utils import Database
 
 from annotator.adjudication.adjudication import (
-    REASON_LIMIT,
     adjudicate,
     current_adjudications,
     item_to_adjudicate,
@@ -20,6 +19,7 @@ from annotator.cli import annotate
 from annotator.labelling.display import put_display
 from annotator.labels import BlindItem, add_items, open_labels, record_rubric
 from annotator.migrations import annotator_migrations
+from annotator.reason import REASON_LIMIT
 from generation.item import Item, Message
 from rubrics import InputError, load_rubric
 
@@ -251,8 +251,7 @@ def test_labels_of_an_earlier_version_are_kept_where_requests_come_in(tmp_path, 
     path = tmp_path / "old.db"
     old = Database(str(path), strict=True)
     annotator_migrations.apply(old, stop_before="m003_adjudication_requests")
-    item = Item((Message("user", "q"),), "a", "u")
-    add_items(old, [BlindItem(FIRST, item)], seed=7)
+    old["items"].insert({"item_id": FIRST, "messages": "[]", "answer": "a", "turn": "u"})
     record_rubric(old, rubric)
     old["adjudications"].insert(
         {

@@ -8,6 +8,7 @@ import pytest
 from annotated_labels import GENUINE, MALFORMED, NEW_TASK, RUBRIC, ids, new_labels, say
 
 from annotator.accounts.person import Person, Role, current_person
+from annotator.accounts.refusal import PER_MINUTE, RefusalLog
 from annotator.adjudication import app
 from annotator.adjudication.adjudication import (
     adjudicate,
@@ -18,10 +19,12 @@ from annotator.adjudication.desk import AdjudicationDesk
 from annotator.adjudication.discussion import NOTE_LIMIT
 from annotator.adjudication.dispute_queue import DisputeQueue, neighbour, place_of_their_own
 from annotator.labels import record_rubric
+from annotator.served_labels import ServedLabels
 from annotator.settings import PUBLISHED_RUBRIC, put_setting
 from rubrics import load_rubric
 
 ITEMS = ids(5)
+AT = "2030-01-01T00:00:00.000+00:00"
 OUTSIDERS = [
     None,
     Person("zoe", Role.ANNOTATOR),
@@ -43,8 +46,8 @@ def labels(tmp_path):
 
 
 @pytest.fixture
-def desk(labels, tmp_path):
-    desk = AdjudicationDesk(tmp_path / "labels.db", RUBRIC)
+def desk(labels, refusals, tmp_path):
+    desk = AdjudicationDesk(tmp_path / "labels.db", RUBRIC, refusals)
     yield desk
     desk.close()
 
@@ -100,12 +103,44 @@ class TestWhoMayAsk:
         assert stored(labels) == []
         assert labels["discussion_notes"].count == 0
 
-    def test_the_page_serves_those_acts_and_no_other(self, labels, tmp_path):
-        page = app.page(tmp_path / "labels.db", RUBRIC)
+    def test_the_page_serves_those_acts_and_no_other(self, labels, refusals, tmp_path):
+        page = app.page(tmp_path / "labels.db", RUBRIC, refusals)
         assert (page.path, page.role) == ("/adjudicate", Role.ADJUDICATOR)
         public = {name for name in vars(AdjudicationDesk) if not name.startswith("_")}
         assert {act.__name__ for act in page.acts} == public - {"close"}
         page.close()
+
+    def test_what_no_page_of_ours_asks_for_is_kept_for_the_owner(self, desk, labels):
+        with logged_in(OUTSIDERS[1]):
+            desk.decide({})
+        sent = decision(shown(desk, 0))
+        for act, data in (
+            ("decide", None),  # no form
+            ("decide", sent | {"category": "no_such"}),
+            ("rendered_view", {"item_id": "f" * 12}),
+            ("show_dispute", {"item_id": ITEMS[3]}),  # people agree
+            ("add_note", sent | {"item_id": "f" * 12, "note": "n"}),
+        ):
+            assert getattr(desk, act)(data)["refused"]
+        for honest in ({"category": ""}, {"reason": " "}, {"rubric_version": "v2"}):
+            assert desk.decide(sent | honest)["refused"]
+        assert [(row["name"], row["what"]) for row in labels["refusals"].rows] == [
+            ("zoe", "adjudicate: decide"),
+            ("dee", "adjudicate: decide"),
+            ("dee", "adjudicate: decide"),
+            ("dee", "adjudicate: rendered_view"),
+            ("dee", "adjudicate: show_dispute"),
+            ("dee", "adjudicate: add_note"),
+        ]
+
+    def test_one_log_for_all_keeps_a_names_share_and_no_more(
+        self, desk, labels, refusals, monkeypatch
+    ):
+        monkeypatch.setattr("annotator.adjudication.desk.now", lambda: AT)
+        for _ in range(PER_MINUTE):
+            desk.decide(None)
+            refusals.record("dee", "GET /x", "why", at=AT)
+        assert labels["refusals"].count == PER_MINUTE
 
     def test_the_name_is_that_of_the_login(self, desk, labels):
         desk.decide(decision(shown(desk, 0)) | {"adjudicator": "eve", "name": "eve"})
@@ -184,7 +219,8 @@ class TestTheQueue:
 
     def test_before_anybody_labels_both_lists_are_empty(self, tmp_path):
         new_labels(tmp_path / "empty.db").close()
-        desk = AdjudicationDesk(tmp_path / "empty.db", RUBRIC)
+        refusals = RefusalLog(ServedLabels(tmp_path / "empty.db"))
+        desk = AdjudicationDesk(tmp_path / "empty.db", RUBRIC, refusals)
         for decided in (False, True):
             screen = shown(desk, decided=decided)
             assert (screen["item_id"], screen["undecided"], screen["decided"]) == (None, 0, 0)
@@ -296,13 +332,13 @@ class TestRefusals:
         (tmp_path / "labels.db").rename(tmp_path / "elsewhere.db")
         reply = desk.decide(sent)
         assert reply["refused"]
-        assert reply["message"].startswith("NOT STORED: labels.db was moved or replaced")
+        assert reply["message"].startswith("NOT SAVED: labels.db was moved or replaced")
 
     def test_a_store_that_cannot_be_written_takes_no_decision(self, desk, labels):
         sent = decision(shown(desk, 0))
         with desk._labels.use() as database:
             database.conn.execute("PRAGMA query_only=ON")
-        assert desk.decide(sent)["message"].startswith("NOT STORED: the label store refuses")
+        assert desk.decide(sent)["message"].startswith("NOT SAVED: the label store refuses")
         assert stored(labels) == []
 
 

@@ -110,3 +110,11 @@ def test_the_command_says_what_it_copied(tmp_path):
     assert done.exit_code == 0
     assert "copy.db: 4 annotation events" in done.output
     assert "password hashes" in done.output
+    assert f"annotate restore {tmp_path / 'copy.db'} --study {tmp_path}" in done.output
+
+
+def test_a_study_at_rest_is_left_as_it_was(tmp_path):
+    everything(tmp_path / "labels.db").close()
+    before = {path.name for path in tmp_path.iterdir()}
+    back_up(tmp_path / "labels.db", tmp_path / "copy.db")
+    assert {path.name for path in tmp_path.iterdir()} == before | {"copy.db"}

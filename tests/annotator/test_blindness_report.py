@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from labelled_study import PLAIN, by_item, judge, sampled_study
 
 from annotator.accounts.person import Person, Role, current_person
+from annotator.accounts.refusal import RefusalLog
 from annotator.adjudication.desk import AdjudicationDesk
 from annotator.blindness.fields import UNKNOWN, kind_of
 from annotator.blindness.inference import associations, occurrences
@@ -21,7 +22,7 @@ from annotator.blindness.report import blindness_report
 from annotator.blindness.sent import SentFields, field_paths
 from annotator.cli import annotate
 from annotator.dashboard.desk import DashboardDesk
-from annotator.exchange.who import People
+from annotator.exchange.who import People, Who
 from annotator.labelling.choice import SKIP_REASONS
 from annotator.labelling.desk import Desk
 from annotator.labels import blind_items, item_ids, open_labels, record_rubric
@@ -306,7 +307,9 @@ class TestReport:
 
     def test_names_are_replaced_where_the_export_replaces_them(self, made):
         with open_labels(made.labels) as labels:
-            people = replace(People(), renamed={"ann": "annotator-01", "zoe": "annotator-02"})
+            people = replace(
+                People(), who=Who.PSEUDONYMS, renamed={"ann": "annotator-01", "zoe": "annotator-02"}
+            )
             report = json.dumps(blindness_report(labels, made, people).as_dict())
         assert "annotator-02" in report
         assert '"zoe"' not in report
@@ -316,7 +319,8 @@ def test_every_field_that_the_labelling_page_is_sent_has_a_kind(tmp_path):
     """A new field in a reply is put into words in `fields`, or every report names it unknown."""
     rubric = load_rubric("v3")
     with new_labels(tmp_path / "labels.db"):
-        desk = Desk(ServedLabels(tmp_path / "labels.db"), rubric, annotator="ann")
+        store, log = (ServedLabels(tmp_path / "labels.db") for _ in range(2))
+        desk = Desk(store, rubric, RefusalLog(log), annotator="ann")
         replies = [desk.open_screen({})]
 
         def shown():
@@ -361,7 +365,8 @@ def test_so_has_every_field_of_the_adjudicators_page_and_the_dashboard(tmp_path)
         say(labels, "ann", 0, "malformed", second=1, note="n")
         say(labels, "zoe", 0, "generic_reply", second=2)
     item = {"item_id": ids(1)[0], "rubric_version": "v3"}
-    desk = AdjudicationDesk(path, rubric)
+    refusals = RefusalLog(ServedLabels(path))
+    desk = AdjudicationDesk(path, rubric, refusals)
     acts = [
         (desk.show_dispute, {}),
         (desk.add_note, item | {"note": "hm"}),
@@ -374,7 +379,7 @@ def test_so_has_every_field_of_the_adjudicators_page_and_the_dashboard(tmp_path)
     desk.close()
     with open_labels(path) as labels:
         labels["sent_fields"].delete_where()
-    dashboard = DashboardDesk(path, rubric)
+    dashboard = DashboardDesk(path, rubric, refusals)
     acts = [(dashboard.show_dashboard, {"view": "overview"})]
     assert unknown_fields(path, "dashboard", acts, Person("olga", Role.OWNER)) == set()
     dashboard.close()

@@ -11,6 +11,7 @@ from scripted_events import LABELS, RUBRIC, item_id, script_event, script_labels
 from sklearn.metrics import cohen_kappa_score
 
 from annotator.accounts.person import Person, Role, current_person
+from annotator.accounts.refusal import RefusalLog
 from annotator.cli import annotate
 from annotator.dashboard.app import page
 from annotator.dashboard.desk import NOT_THE_OWNER, DashboardDesk
@@ -21,6 +22,7 @@ from annotator.dashboard.status import status_dict
 from annotator.dashboard.wording import alpha_notes
 from annotator.labels import BlindItem, add_items, record_rubric
 from annotator.quality.gold import add_gold
+from annotator.served_labels import ServedLabels
 from annotator.settings import LABELS_PER_ITEM, PUBLISHED_RUBRIC, put_setting
 from generation.item import Item, Message
 from rubrics import load_rubric
@@ -38,8 +40,8 @@ def study(tmp_path):
 
 
 @pytest.fixture
-def desk(study, tmp_path):
-    desk = DashboardDesk(tmp_path / "labels.db", RUBRIC)
+def desk(study, refusals, tmp_path):
+    desk = DashboardDesk(tmp_path / "labels.db", RUBRIC, refusals)
     yield desk
     desk.close()
 
@@ -310,7 +312,8 @@ def test_hostile_texts_are_shown_as_text_wherever_they_stand(tmp_path):
                 }
             )  # fmt: skip
             study["refusals"].insert({"name": name, "what": text, "why": text, "refused_at": "2"})
-        desk = DashboardDesk(tmp_path / "labels.db", RUBRIC)
+        refusals = RefusalLog(ServedLabels(tmp_path / "labels.db"))
+        desk = DashboardDesk(tmp_path / "labels.db", RUBRIC, refusals)
         pages = [Reader(view(desk, view=each)) for each in VIEWS]
         items = [Reader(view(desk, view="items", item=item_id(n))) for n in range(len(texts))]
         desk.close()
@@ -332,6 +335,8 @@ def test_nobody_but_the_owner_sees_anything(study, desk, person):
         assert desk.show_dashboard({}) == {"refused": True, "message": NOT_THE_OWNER}
     finally:
         current_person.reset(token)
+    kept = [(row["name"], row["what"], row["why"]) for row in study["refusals"].rows]
+    assert kept == [(person and person.name, "dashboard: show_dashboard", NOT_THE_OWNER)]
 
 
 @pytest.mark.usefixtures("owner")
@@ -344,15 +349,16 @@ def test_nobody_but_the_owner_sees_anything(study, desk, person):
         {"view": "items", "start": "²"}, {"item": "x" * 401}, {"item": "\ud800"}, {"item": "a\0"},
     ],
 )  # fmt: skip
-def test_whatever_is_sent_is_answered(desk, data):
+def test_whatever_is_sent_is_answered_and_kept_for_the_owner(desk, study, data):
     reply = desk.show_dashboard(data)
     assert reply["refused"]
     json.dumps(reply)
+    assert [row["name"] for row in study["refusals"].rows] == ["olga"]
 
 
-def test_the_page_is_the_owners_and_holds_no_word_of_the_study(study, tmp_path):
+def test_the_page_is_the_owners_and_holds_no_word_of_the_study(study, refusals, tmp_path):
     script_labels(study, "script a", "12")
-    shown = page(tmp_path / "labels.db", RUBRIC)
+    shown = page(tmp_path / "labels.db", RUBRIC, refusals)
     assert (shown.path, shown.role) == ("/dashboard", Role.OWNER)
     assert [act.__name__ for act in shown.acts] == ["show_dashboard"]
     assert not any("script a" in part for part in (shown.html, shown.style, shown.script))

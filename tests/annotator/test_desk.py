@@ -22,8 +22,8 @@ def store(labels, tmp_path):
 
 
 @pytest.fixture
-def desk(store, rubric):
-    return Desk(store, rubric)
+def desk(store, rubric, refusals):
+    return Desk(store, rubric, refusals)
 
 
 def pragma(store, statement):
@@ -50,8 +50,8 @@ def test_a_screen_holds_the_texts_and_no_hidden_fact(desk):
     assert set(screen["parts"][0]) == {"role", "html", "characters", "long"}
 
 
-def test_the_fixed_annotator_cannot_be_changed_by_the_page(store, rubric):
-    desk = Desk(store, rubric, annotator="ann")
+def test_the_fixed_annotator_cannot_be_changed_by_the_page(store, rubric, refusals):
+    desk = Desk(store, rubric, refusals, annotator="ann")
     assert desk.open_screen({"annotator": "mallory"})["screen"]["annotator"] == "ann"
     assert desk.open_screen(None)["screen"]["annotator"] == "ann"
 
@@ -134,6 +134,7 @@ def test_a_store_that_was_moved_or_replaced_takes_no_more_labels(desk, labels, t
     assert reply["refused"]
     assert "moved or replaced" in reply["message"]
     assert annotation_history(labels) == []
+    desk.close()  # stopping has nothing to say any more
 
 
 def test_guidelines_come_without_examples_until_training_is_passed(desk, labels, rubric):
@@ -149,8 +150,10 @@ def test_guidelines_come_without_examples_until_training_is_passed(desk, labels,
     assert why in desk.rubric_view(ann)["rubric"]["guidelines"]
 
 
-def test_a_login_sees_and_saves_its_own_work_alone_and_other_tries_are_recorded(store, rubric):
-    desk = Desk(store, rubric, accounts=True)
+def test_a_login_sees_and_saves_its_own_work_alone_and_other_tries_are_recorded(
+    store, rubric, refusals
+):
+    desk = Desk(store, rubric, refusals, accounts=True)
 
     def asked(person, act, data):
         before = current_person.set(person)

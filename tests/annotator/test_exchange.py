@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from annotator.cli import annotate
+from annotator.exchange import export
 from annotator.exchange.cli import FORMATS, WHO
 from annotator.exchange.export import Format, export_labels, format_of
 from annotator.exchange.jsonl import canonical_lines, import_jsonl
@@ -289,3 +290,43 @@ def test_items_nobody_labelled_are_no_reason_to_fail(tmp_path):
         with pytest.raises(InputError, match="nobody has annotated anything yet"):
             exported(labels, tmp_path / "ls.json", "label-studio")
     assert ids(2) == ["000000000000", "000000000001"]
+
+
+def test_under_pseudonyms_nobody_stands_for_themselves():
+    people = People(Who.PSEUDONYMS, {"ann": "annotator-01"})
+    assert people.called("ann") == "annotator-01"
+    with pytest.raises(KeyError):
+        people.called("zoe")  # who came while the numbers were given
+
+
+def test_people_are_counted_in_the_transaction_that_what_they_said_is_read_in(
+    labels, tmp_path, monkeypatch
+):
+    inside = []
+
+    def watched(database, who):
+        inside.append(database.conn.in_transaction)
+        return export.people_of(database, who)
+
+    monkeypatch.setattr(export, "people_of", export.people, raising=False)
+    monkeypatch.setattr(export, "people", watched)
+    exported(labels, tmp_path / "out.csv", "csv", who=Who.PSEUDONYMS)
+    assert inside == [True]
+
+
+def test_no_import_beside_the_log_of_another_labels_db(labels, tmp_path):
+    exported(labels, tmp_path / "out.jsonl", "jsonl")
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "labels.db-wal").write_bytes(b"left")
+    done = command(tmp_path / "new", "import", str(tmp_path / "out.jsonl"))
+    assert done.exit_code == 1
+    assert "labels.db-wal is left of another labels.db" in done.output
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["labels.db-wal"]
+
+
+def test_what_to_type_next_names_the_study(labels, tmp_path):
+    exported(labels, tmp_path / "out.jsonl", "jsonl")
+    done = command(tmp_path / "new", "import", str(tmp_path / "out.jsonl"))
+    assert f"annotate user add NAME --role annotator --study {tmp_path / 'new'}" in done.output
+    again = command(tmp_path / "new", "import", str(tmp_path / "out.jsonl"))
+    assert f"annotate merge OTHER/labels.db --study {tmp_path / 'new'}" in again.output

@@ -1,10 +1,13 @@
 """Every role at every route that the served app exposes, and what else is sent to a server."""
 
 import re
+import resource
+import shutil
 import socket
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 
 import pytest
 from starlette.routing import BaseRoute, Mount, Route
@@ -23,6 +26,7 @@ from annotator.web.needed import is_needed
 from annotator.web.server import gated, listening
 from annotator.web.web_site import Site, site_from
 from generation.item import Item, Message
+from generation.study import Study
 from rubrics import InputError, load_rubric
 
 PASSWORD = "correct horse battery"
@@ -64,7 +68,9 @@ class Served:
     def __init__(self, path, site=None) -> None:
         self.database = open_labels(path)
         self.register = Register(path)
-        self.pages = pages_of(path, load_rubric("v3"), accounts=self.register.in_use())
+        self.pages = pages_of(
+            path, load_rubric("v3"), self.register.refusals, accounts=self.register.in_use()
+        )
         self.gate = gated(self.pages, site or Site(), self.register)
 
     def client(self, base=HERE, **more) -> TestClient:
@@ -136,7 +142,9 @@ def act(client, base="/", name="open_screen", component=None, **data):
 
 def test_each_role_gets_what_its_page_needs_and_nothing_else_of_what_is_exposed(study, monkeypatch):
     recorded = []
-    monkeypatch.setattr(study.register, "record_refusal", lambda *entry: recorded.append(entry))
+    monkeypatch.setattr(
+        study.register.refusals, "record", lambda *entry, at: recorded.append(entry)
+    )
     routes = set(every_route(study.gate.app.routes))
     exposed = {path for _, path in routes}
     for known in (
@@ -369,7 +377,7 @@ def test_whether_a_name_is_known_does_not_show(study):
 
 def test_an_invitation_sets_a_password_once(study):
     add_account(study.database, "new", Role.ANNOTATOR)
-    secret = invite(study.database, "new")
+    secret = invite(study.database, "new", timedelta(days=7))
     client = study.client()
     page = client.get(f"/invite/{secret}")
     assert page.status_code == 200
@@ -423,8 +431,31 @@ def test_health_needs_no_login_and_tells_when_nothing_can_be_saved(study, tmp_pa
     busy = client.get("/healthz")
     study.database.conn.execute("ROLLBACK")
     assert busy.status_code == 503
-    monkeypatch.setattr(study.register, "labels", tmp_path / "gone.db")
-    assert client.get("/healthz").status_code == 503
+    assert client.get("/healthz").status_code == 200
+
+
+def test_health_tells_of_a_full_disk(study):
+    """Taking SQLite's lock alone needs no room."""
+    client = study.client()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))
+    try:
+        full = client.get("/healthz")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (full.status_code, full.json()) == (503, {"status": "labels.db cannot be written"})
+    assert client.get("/healthz").status_code == 200
+    assert study.database["settings"].count_where("name = 'probe'") == 0
+
+
+def test_health_tells_of_another_file_in_the_place_of_labels_db(tmp_path):
+    """Such as a copy that was put there by hand: it can be written, and nobody's labels get in."""
+    found = Served(write_labels(tmp_path))
+    shutil.copy(tmp_path / "labels.db", tmp_path / "copy.db")
+    (tmp_path / "copy.db").rename(tmp_path / "labels.db")
+    reply = found.client().get("/healthz")
+    assert (reply.status_code, reply.json()["status"]) == (503, "labels.db was moved or replaced")
+    found.close()
     assert not (tmp_path / "gone.db").exists()
 
 
@@ -525,7 +556,7 @@ def test_what_a_stranger_says_of_proxies_is_not_believed(study):
 def test_serving_others_without_accounts_is_refused(tmp_path, site, people, annotator, says):
     path = write_labels(tmp_path, people)
     with pytest.raises(InputError, match=says):
-        serve(path, load_rubric("v3"), site, annotator=annotator, port=7860)
+        serve(Study(path.parent), None, site, annotator=annotator, port=7860)
 
 
 @pytest.mark.parametrize(

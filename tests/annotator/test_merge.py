@@ -10,6 +10,7 @@ from annotated_labels import (
     GENUINE,
     MALFORMED,
     NEW_TASK,
+    RUBRIC,
     at,
     decide,
     draft,
@@ -31,7 +32,10 @@ from annotator.cli import annotate
 from annotator.exchange.merging.merge import merge_labels
 from annotator.labels import open_labels
 from annotator.migrations import annotator_migrations
+from annotator.training.session import TrainingSession
+from annotator.training.training_set import TrainingItem, put_training_set, training_set
 from generation.database import open_database
+from generation.item import Item, Message
 from rubrics import InputError
 
 FIRST, SECOND = ids(2)
@@ -163,8 +167,8 @@ def test_the_newer_draft_is_kept_unless_the_item_was_labelled_since(here, there)
 def test_everything_of_a_study_comes_along_but_no_login(here, tmp_path):
     with everything(tmp_path / "other.db") as other:
         merge(here, other)
-        for table in ("gold", "training_items", "training_rounds", "training_answers",
-                      "discussion_notes", "adjudications", "activity", "drafts"):  # fmt: skip
+        for table in ("gold", "training_rounds", "training_answers", "discussion_notes",
+                      "adjudications", "activity", "drafts"):  # fmt: skip
             assert list(here[table].rows) == list(other[table].rows), table
         rows = study_rows(here)
         assert merge(here, other).added == {}
@@ -184,6 +188,24 @@ def test_of_two_gold_labels_for_an_item_the_later_is_in_use(here, there):
     assert merge(here, there).added == {}
     merge(there, here)
     assert {(row["category"], row["retired_at"]) for row in there["gold"].rows} == set(found)
+
+
+def test_training_items_arrive_out_of_use_so_that_rounds_here_go_on(here, there):
+    def known(turn):
+        return TrainingItem(Item((Message("user", "q"),), "a", turn), GENUINE, "why")
+
+    put_training_set(here, RUBRIC, [known("ours")], "1")
+    put_training_set(there, RUBRIC, [known("ours"), known("theirs")], "1")
+    screen = TrainingSession(here, RUBRIC).open("ann")
+    for _ in range(2):
+        kept = merge(here, there).kept
+        assert kept[-1].startswith("training items in use there and not here: 1")
+    assert here["training_items"].count == 2
+    assert [item.item.turn for item in training_set(here, "v3").items.values()] == ["ours"]
+    answered = TrainingSession(here, RUBRIC).answer(
+        "ann", screen.nonce, screen.training_id, GENUINE
+    )
+    assert answered.result.passed
 
 
 def test_a_training_round_begun_on_both_sides_stays_as_it_is_here(here, there):
@@ -270,6 +292,27 @@ def test_a_copy_of_before_there_were_accounts_can_be_merged(here, tmp_path):
     merge_labels(here, path)
     assert standing(here)["old", FIRST] == GENUINE
     assert (path.read_bytes(), sorted(tmp_path.iterdir())) == (before, files)
+
+
+def test_what_stands_in_a_copy_of_before_is_the_latest_in_time(tmp_path):
+    """As it is for all that was saved since: of a clock that was set back, or of a merged file."""
+    with open_database(tmp_path / "old.db", (), create=True) as old:
+        annotator_migrations.apply(old, stop_before="m004_many_people")
+        old["items"].insert({"item_id": FIRST, "messages": "[]", "answer": "a", "turn": "u"})
+        old["rubrics"].insert({"version": "v3", "hash": "h", "text": "t", "first_used_at": at(0)})
+        old["annotators"].insert({"annotator": "old", "first_seen_at": at(0)})
+        of = {"annotator": "old", "item_id": FIRST, "rubric_version": "v3"}
+        for nonce, category, second in (
+            ("n1", NEW_TASK, 9), ("n2", GENUINE, 9), ("n3", MALFORMED, 2),
+        ):  # fmt: skip
+            old["displays"].insert(of | {"nonce": nonce, "shown_at": at(1)})
+            old["events"].insert(
+                of
+                | {"nonce": nonce, "kind": "label", "category": category, "note": ""}
+                | {"flagged": 0, "saved_at": at(second)}
+            )
+    with open_labels(tmp_path / "old.db") as labels:
+        assert standing(labels) == {("old", FIRST): GENUINE}
 
 
 def test_the_command_lists_conflicts_and_says_that_accounts_do_not_travel(here, there, tmp_path):

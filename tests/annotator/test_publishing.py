@@ -103,7 +103,7 @@ def test_the_worklist_has_what_the_new_version_leaves_open(session, labels, rubr
 )
 def test_a_mapping_names_categories_that_exist(session, labels, rubric, mapping, said):
     save(session, session.open("ann").screen)
-    with pytest.raises(InputError, match=said or "unknown category 'gone'"):
+    with pytest.raises(InputError, match=said or r"\[mapping.v2\] names 'gone'; v2 has"):
         publish(labels, own_rubric(rubric, mapping))
 
 
@@ -181,7 +181,7 @@ def test_the_commands(tmp_path, labels):
     save(session, session.open("ann").screen)
     published = run("publish", "v3").output
     assert "v3 instead of v2" in published
-    assert "to give again: 1, by 1 annotators" in published
+    assert "to give again: 1, of 1 people" in published
     listed = json.loads(run("relabel", "--json").output)
     assert listed["rubric"] == "v3"
     assert [label["category"] for label in listed["labels"]] == ["malformed"]
@@ -189,3 +189,16 @@ def test_the_commands(tmp_path, labels):
     assert "nobody trains" not in published
     run("training", "set", "--pass-mark", "1", "--rubric", "v3")
     assert "nobody trains under v2" in run("publish", "v2").output
+
+
+def test_assigning_without_options_only_shows(tmp_path, labels):
+    def run(*words):
+        done = CliRunner().invoke(annotate, ["assign", *words, "--study", str(tmp_path)])
+        assert done.exit_code == 0, done.output
+        return done
+
+    before = list(labels["settings"].rows)
+    assert "everybody labels all of them" in run().output
+    assert list(labels["settings"].rows) == before
+    assert "no effect while everybody labels every item" in run("--gold-every", "5").stderr
+    assert run("--labels-per-item", "2").stderr == ""

@@ -6,9 +6,9 @@ from scripted_events import LABELS, RUBRIC, item_id, script_event, script_labels
 
 from annotator.annotation import TAKEN_BACK, current_annotations
 from annotator.cli import annotate
-from annotator.labels import BlindItem, add_items
+from annotator.labels import BlindItem, add_items, blind_item, item_ids
 from annotator.quality.coverage import coverage
-from annotator.quality.gold import Gold, add_gold, gold_items, retire_gold
+from annotator.quality.gold import Gold, add_gold, candidates, gold_items, retire_gold
 from annotator.quality.gold_accuracy import gold_accuracy
 from annotator.quality.pace import NOBODY_ACTIVE, pace, time_left
 from annotator.quality.repeats import repeated_items
@@ -45,6 +45,18 @@ def test_who_labelled_no_gold_has_no_accuracy():
     found = gold_accuracy({item_id(5): GENUINE}, gold(1, 2))
     assert found.share is found.low is found.high is None
     assert found.undefined == "labelled no gold item"
+
+
+def test_candidates_are_items_that_may_be_made_gold(study):
+    add_gold(study, RUBRIC, item_id(3), GENUINE, reason="r")
+    repeat = blind_item(study, item_id(1)).item
+    add_items(study, [BlindItem("f" * 12, repeat)], seed=1)
+    found = candidates(study, "v3", 5)
+    assert len(found) == 5
+    assert found == candidates(study, "v3", 5)
+    everything = candidates(study, "v3", 10_000)
+    assert set(everything) == set(item_ids(study)) - {item_id(3), "f" * 12}
+    assert everything[item_id(1)] == repeat.turn
 
 
 def test_gold_is_added_listed_and_retired(study):
@@ -87,7 +99,10 @@ def test_gold_from_the_command_line(study, tmp_path):
     def run(*words):
         return CliRunner().invoke(annotate, [*words, "--study", str(tmp_path)]).output
 
-    assert "annotate gold add ITEM CATEGORY" in run("gold", "list")
+    assert f"annotate gold add ITEM CATEGORY --reason TEXT --study {tmp_path}" in run(
+        "gold", "list"
+    )
+    assert f"annotate gold list --rubric v3 --study {tmp_path}" in run("gold", "retire", "none")
     assert "is gold under rubric v3" in run(
         "gold", "add", item_id(1), GENUINE, "--reason", "\x1b[2J clear"
     )

@@ -8,7 +8,7 @@ import pytest
 from hostile_texts import HOSTILE_TEXTS
 
 from annotator.labelling.rendered import RENDER_LIMIT, rendered_html
-from annotator.verbatim import is_invisible, verbatim_html
+from annotator.verbatim import MARKS, is_invisible, verbatim_html
 
 TEXT_TAGS = {f"h{level}" for level in range(1, 7)} | {
     *("blockquote", "br", "code", "del", "em", "hr", "li", "ol", "p", "pre", "s", "span", "strong"),
@@ -30,7 +30,7 @@ class Tags(HTMLParser):
 
 @pytest.mark.parametrize("text", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS)
 def test_verbatim_text_comes_back_exactly(text):
-    shown = re.sub(r'<span class="mark" data-name="U\+[0-9A-F]+">(.*?)</span>', r"\1",
+    shown = re.sub(r'<span class="mark" data-name="[^"]+">(.*?)</span>', r"\1",
                    verbatim_html(text), flags=re.DOTALL)  # fmt: skip
     assert "<" not in shown
     assert html.unescape(shown.replace("&#13;", "\r")) == text
@@ -50,6 +50,17 @@ def test_invisible_characters_get_a_mark_that_names_them():
         assert is_invisible(character), f"U+{ord(character):04X}"
     for character in "a\n\t é字👍\u0301":
         assert not is_invisible(character), f"U+{ord(character):04X}"
+
+
+def test_equal_characters_in_a_row_share_a_mark_and_there_are_never_too_many():
+    assert verbatim_html("\u200b" * 200_000).count("<span") == 1
+    assert 'data-name="U+00A0 ×3">\u00a0\u00a0\u00a0</span>' in verbatim_html(
+        "a\u00a0\u00a0\u00a0b"
+    )
+    shown = verbatim_html("\u200b\r" * 100_000)
+    assert shown.count("<span") == MARKS + 1
+    assert 'data-name="198,000 more, unmarked"></span>' in shown
+    assert shown.count("\u200b") == shown.count("&#13;") == 100_000
 
 
 def test_markdown_code_and_latex_are_rendered():

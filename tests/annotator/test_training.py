@@ -10,6 +10,8 @@ from click.testing import CliRunner
 
 from annotator.annotation import annotation_history, current_annotations
 from annotator.cli import annotate
+from annotator.labels import BlindItem, add_items, blind_item
+from annotator.quality.gold import add_gold
 from annotator.training.round import rounds_of
 from annotator.training.session import TrainingSession, required
 from annotator.training.source import checked_pass_mark, chosen, read_items, rubric_examples
@@ -328,3 +330,50 @@ class TestTheCommands:
         for wrong in (["--items", "999"], ["--rubric", "v2"], [str(tmp_path / "none.csv")]):
             assert command("set", "--pass-mark", "0.5", *wrong).exit_code == 1
         assert command("show", "--rubric", "v3").output == before
+
+
+class TestApartFromTheStudy:
+    """Whoever was trained on an item knows its answer."""
+
+    def test_an_item_of_the_study_cannot_be_trained_on(self, labels, tmp_path):
+        before = training_set(labels, "v3").items
+        (tmp_path / "set.csv").write_text(
+            "q,a,u,label,why\nq,a,new,malformed,w\nq turn 3,a turn 3,turn 3,malformed,w\n"
+        )
+        items = read_items(tmp_path / "set.csv", V3)
+        with pytest.raises(InputError, match=rf"set\.csv, row 2: has the text of item {ids(5)[3]}"):
+            put_training_set(labels, V3, items[::-1], "1")
+        assert training_set(labels, "v3").items == before
+
+    def test_a_training_item_cannot_come_into_the_study(self, labels):
+        used = TEN[0].training_id("v3")
+        new = [
+            BlindItem("a" * 12, Item((Message("user", "q"),), "a", "apart")),
+            BlindItem("b" * 12, TEN[0].item),
+        ]
+        with pytest.raises(InputError, match=f"item {'b' * 12} is training item {used}"):
+            add_items(labels, new, seed=7)
+        assert labels["items"].count == 5
+        put_training_set(labels, V3, TEN[1:], "0.7")
+        add_items(labels, new, seed=7)
+        assert labels["items"].count == 7
+
+    def test_nor_one_that_somebody_has_answered_and_is_out_of_use(self, session, labels):
+        answered = respond(session).feedback
+        assert answered
+        (row,) = labels["training_answers"].rows
+        item = next(i for i in TEN if i.training_id("v3") == row["training_id"])
+        put_training_set(labels, V3, [i for i in TEN if i is not item], "0.7")
+        with pytest.raises(InputError, match="is training item"):
+            add_items(labels, [BlindItem("b" * 12, item.item)], seed=7)
+
+    def test_nor_be_gold(self, labels):
+        """In a store where it is both already."""
+        item = blind_item(labels, ids(1)[0]).item
+        known_id = TrainingItem(item, GENUINE, "w").training_id("v3")
+        labels["training_items"].insert(
+            {k: v for k, v in labels["items"].get(ids(1)[0]).items() if k != "item_id"}
+            | {"training_id": known_id, "rubric_version": "v3", "category": GENUINE, "why": "w"}
+        )
+        with pytest.raises(InputError, match=f"is training item {known_id}"):
+            add_gold(labels, V3, ids(1)[0], GENUINE, reason="clear")

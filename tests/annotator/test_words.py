@@ -8,9 +8,9 @@ import pytest
 
 import annotator.labelling
 import annotator.training
+from annotator.labelling.app import script as labelling_script
 from annotator.labelling.choice import CONFIDENCES, SKIP_REASONS
 from annotator.labelling.rubric_view import LANGUAGES, words_in
-from annotator.web.page_file import page_file
 
 LABELLING = Path(annotator.labelling.__file__).parent
 TRAINING = Path(annotator.training.__file__).parent
@@ -28,9 +28,9 @@ def said_by_the_server() -> set[str]:
 
 
 def said_by_the_page() -> set[str]:
-    script = page_file("annotator.labelling", "page.js") + page_file("annotator.web", "parts.js")
+    script = labelling_script()
     html = (LABELLING / "page" / "page.html").read_text()
-    found = set(re.findall(r'\bsay\(\s*"([^"]+)"', script + html))
+    found = set(re.findall(r'\b(?:say|tell)\(\s*"([^"]+)"', script + html))
     found |= set(re.findall(r'\? "([^"]+)" : "([^"]+)", values', script).pop())
     for table in ("ROLES", "ENDS"):
         block = re.search(rf"const {table} = {{(.*?)\n}};", script, re.S).group(1)

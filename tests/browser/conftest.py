@@ -1,6 +1,6 @@
 """A served study and a real Chromium; every page must stay free of errors and foreign requests."""
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page
 from served import Server
+from served_here import served_here
 from sqlite_utils import Database
 
 from annotator.annotation import Annotation, annotation_history
@@ -71,15 +72,8 @@ def serve():
 @pytest.fixture(scope="module")
 def server_of_module():
     """Start servers that stand for a whole file of tests; gives the address of each."""
-    servers = []
-
-    def start(folder: Path, **options) -> str:
-        servers.append(Server(folder, **options))
-        return servers[-1].url
-
-    yield start
-    for server in servers:
-        server.kill()
+    with ExitStack() as servers:
+        yield lambda folder, **options: servers.enter_context(served_here(folder, **options))
 
 
 def write_labels(folder: Path, triples) -> Path:
@@ -107,17 +101,16 @@ def plain_study(make_labels):
 @pytest.fixture(scope="session")
 def desks(tmp_path_factory):
     """One server per set of triples, for all tests that leave it standing."""
-    servers = {}
+    places = {}
+    with ExitStack() as servers:
 
-    def server_of(triples: tuple) -> Server:
-        if triples not in servers:
-            folder = write_labels(tmp_path_factory.mktemp("shared"), triples)
-            servers[triples] = Server(folder, port=7880)
-        return servers[triples]
+        def place_of(triples: tuple) -> tuple[Path, str]:
+            if triples not in places:
+                folder = write_labels(tmp_path_factory.mktemp("shared"), triples)
+                places[triples] = folder, servers.enter_context(served_here(folder, port=7880))
+            return places[triples]
 
-    yield server_of
-    for server in servers.values():
-        server.kill()
+        yield place_of
 
 
 @pytest.fixture
@@ -126,11 +119,11 @@ def desk_with(desks, request):
     databases = []
 
     def sit_down(triples: tuple) -> Desk:
-        server = desks(triples)
+        folder, url = desks(triples)
         name = f"ann {abs(hash(request.node.nodeid)) % 10**9}"
-        database = open_labels(server.folder / "labels.db")
+        database = open_labels(folder / "labels.db")
         databases.append(database)
-        return Desk(f"{server.url}?annotator={quote(name)}", name, database)
+        return Desk(f"{url}?annotator={quote(name)}", name, database)
 
     yield sit_down
     for database in databases:

@@ -8,7 +8,9 @@ from hostile_texts import HOSTILE_TEXTS
 from scripted_events import LABELS, RUBRIC, item_id, script_event, script_labels, scripted_study
 
 from annotator.accounts.person import Person, Role, current_person
+from annotator.accounts.refusal import RefusalLog
 from annotator.dashboard.app import page as dashboard_page
+from annotator.served_labels import ServedLabels
 
 pytestmark = pytest.mark.browser
 SHOWN = """() => {
@@ -29,7 +31,8 @@ def study(tmp_path):
 @pytest.fixture
 def open_dashboard(browser, study, tmp_path):
     """Opens the page at a width; fails the test on script errors and dialogs."""
-    shown = dashboard_page(tmp_path / "labels.db", RUBRIC)
+    refusals = RefusalLog(ServedLabels(tmp_path / "labels.db"))
+    shown = dashboard_page(tmp_path / "labels.db", RUBRIC, refusals)
     (act,) = shown.acts
     contexts, faults = [], []
 

@@ -1,7 +1,6 @@
 """The labelling page in a real browser: by keyboard, on a phone, in two tabs, with a slow save."""
 
 import signal
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -10,13 +9,8 @@ import pytest
 from labelling_page import label, shown_turn, status
 
 from annotator.annotation import current_annotations
-from annotator.labels import open_labels
 
 pytestmark = pytest.mark.browser
-
-
-def saved(folder):
-    return current_annotations(open_labels(folder / "labels.db"), "v3")
 
 
 def test_a_name_is_asked_and_kept_in_the_address(desk, new_page):
@@ -50,31 +44,6 @@ def test_keys_are_inert_while_typing(desk, new_page):
     [event] = desk.history()
     assert event.note == "b 1 7 s n g\nline two"
     assert event.category == "new_task_prompt"
-
-
-def test_a_draft_survives_reload_and_a_killed_server(plain_study, serve, new_page):
-    with serve(plain_study, "--annotator", "ann") as server:
-        page = new_page(server.url)
-        first = shown_turn(page)
-        page.keyboard.press("5")
-        page.get_by_label("fairly sure").check()
-        page.get_by_label("Flag for discussion").check()
-        with page.expect_response(lambda reply: "half a" in (reply.request.post_data or "")):
-            page.get_by_label("Note").fill("half a thought")
-        page.reload()
-        assert shown_turn(page) == first
-        assert page.get_by_label("Note").input_value() == "half a thought"
-        port = server.port
-    with serve(plain_study, "--annotator", "ann", port=port) as server:
-        again = new_page(server.url)
-        assert shown_turn(again) == first
-        assert again.get_by_label("Note").input_value() == "half a thought"
-        assert again.locator("input[name=category]:checked").get_attribute("data-key") == "5"
-        assert again.locator("input[name=confidence]:checked").get_attribute("value") == (
-            "fairly sure"
-        )
-        assert again.get_by_label("Flag for discussion").is_checked()
-        assert saved(plain_study) == []
 
 
 def test_keys_pressed_during_a_slow_save_never_fall_on_the_next_item(desk, new_page):
@@ -158,37 +127,33 @@ def test_a_save_that_the_server_never_got_keeps_the_choice(desk, new_page):
     assert [event.category for event in desk.history()] == ["generic_reply"]
 
 
-def test_the_second_tab_is_told_that_it_is_stale(desk, new_page):
+def test_two_tabs_the_back_button_and_a_save_sent_twice_leave_one_label(desk, new_page):
     one, two = new_page(desk.url), new_page(desk.url)
     assert shown_turn(one) == shown_turn(two)
-    label(one, "1")
+    with one.expect_request(lambda request: "save_label" in (request.post_data or "")) as sent:
+        receipt = label(one, "1")
     two.keyboard.press("2")
     two.keyboard.press("Enter")
     assert "Genuine follow-up" in status(two, "another tab")
     assert two.locator("input[name=category]:checked").get_attribute("data-key") == "2"
     two.keyboard.press("Enter")
     status(two, "Saved (receipt")
+    here = shown_turn(two)
+
+    two.goto("about:blank")
+    two.go_back()
+    assert shown_turn(two) == here
+    assert two.locator(".bar .tally").inner_text() == "1 of 6 done"
+    again = two.request.post(
+        sent.value.url,
+        data=sent.value.post_data,
+        headers={"content-type": "application/json"},
+    )
+    assert again.json()["values"] == {"receipt": receipt}
     history = desk.history()
     assert [e.category for e in history] == ["genuine_followup", "previous_turn_restate"]
-    assert two.locator(".bar .tally").inner_text() == "1 of 6 done"
-
-
-def test_a_tampered_save_is_refused_visibly(desk, new_page):
-    page = new_page(desk.url)
-    first = shown_turn(page)
-    shown_id = next(f"{n:012x}" for n in range(6) if first == f"turn {n}")
-    other_id = "000000000000" if shown_id != "000000000000" else "000000000001"
-    page.route(
-        "**/component_server**",
-        lambda route: route.continue_(
-            post_data=route.request.post_data.replace(shown_id, other_id)
-        ),
-    )
-    page.keyboard.press("1")
-    page.keyboard.press("Enter")
-    status(page, "not the one on this screen")
-    assert page.locator("input[name=category]:checked").get_attribute("data-key") == "1"
-    assert desk.history() == []
+    current = [e for e in current_annotations(desk.database, "v3") if e.annotator == desk.annotator]
+    assert [e.category for e in current] == ["previous_turn_restate"]
 
 
 def test_the_end_and_the_way_back(desk, new_page):
@@ -212,28 +177,15 @@ def test_the_end_and_the_way_back(desk, new_page):
     assert [event.kind for event in desk.history()] == ["skip"] + ["label"] * 6
 
 
-def test_one_tab_stop_for_the_categories_and_arrow_keys_within(desk, new_page):
-    page = new_page(desk.url)
-    shown_turn(page)
-    group = page.get_by_role("group", name="Which category is the last user turn?")
-    assert group.get_by_role("radio").count() == 7
-    page.locator("input[name=category]").first.focus()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowDown")
-    checked = "document.activeElement.dataset.key + document.activeElement.checked"
-    assert page.evaluate(checked) == "3true"
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.name") == "confidence"
-
-
 def test_a_definition_shows_on_hover_and_on_focus(desk, new_page):
     page = new_page(desk.url)
     shown_turn(page)
     tip = page.locator("#definition-malformed")
     assert not tip.is_visible()
-    page.locator("label.category", has_text="Malformed").hover()
+    page.locator(".category label", has_text="Malformed").hover()
     assert tip.is_visible()
     page.mouse.move(0, 0)
+    assert not tip.is_visible()
     page.locator("input[value=malformed]").focus()
     assert tip.is_visible()
     page.keyboard.press("g")
@@ -245,40 +197,7 @@ def test_a_definition_shows_on_hover_and_on_focus(desk, new_page):
     assert guidelines.get_attribute("open") is None
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
-def test_the_page_fits_and_follows_the_colour_scheme(desk, new_page, scheme, width):
-    page = new_page(desk.url, viewport={"width": width, "height": 844}, color_scheme=scheme)
-    shown_turn(page)
-    assert page.title() == "Label user turns · followupeval"
-    assert page.locator("html").get_attribute("lang") == "en"
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    luminance = page.evaluate(
-        """getComputedStyle(document.body).backgroundColor.match(/\\d+/g)
-           .slice(0, 3).reduce((sum, part) => sum + Number(part), 0)"""
-    )
-    assert (luminance > 382) == (scheme == "light")
-
-
-def test_long_texts_are_folded_and_unfold(desk_with, new_page):
-    page = new_page(desk_with((("q", "long answer " * 500, "u"),)).url)
-    shown_turn(page)
-    text = page.locator(".part.answer .text")
-    folded = text.bounding_box()["height"]
-    page.get_by_role("button", name="Show all 6,000 characters").click()
-    assert text.bounding_box()["height"] > folded
-    assert page.get_by_role("button", name="Show less").is_visible()
-
-
-def test_a_taken_port_is_said_and_the_next_one_used(plain_study, serve):
-    with serve(plain_study, "--annotator", "ann", port=7930) as one:
-        assert one.port == 7930
-        with serve(plain_study, "--annotator", "ben", port=7930) as two:
-            assert two.port == 7931
-
-
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
-def test_the_server_stops_cleanly(plain_study, sent, code):
+def test_interrupted_the_server_stops_cleanly(plain_study):
     process = subprocess.Popen(
         [Path(sys.executable).with_name("annotate"), "--study", plain_study, "--port", "7945"],
         stdout=subprocess.PIPE,
@@ -286,28 +205,7 @@ def test_the_server_stops_cleanly(plain_study, sent, code):
         text=True,
     )
     assert "http://" in process.stdout.readline()
-    process.send_signal(sent)
+    process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out) == (code, "")
-    assert err.split() == (["interrupted"] if code else [])
+    assert (process.returncode, out, err.split()) == (130, "", ["interrupted"])
     assert not (plain_study / "labels.db-wal").exists()
-
-
-def test_every_acknowledged_label_outlives_a_killed_server(make_labels, serve, new_page):
-    folder = make_labels([(f"q {n}", "a", f"u {n}") for n in range(40)])
-    receipts, port = [], 7940
-    for round_number in range(5):
-        with serve(folder, "--annotator", "ann", port=port) as server:
-            page = new_page(server.url)
-            shown_turn(page)
-            for _ in range(round_number + 1):
-                receipts.append(label(page, "1"))
-            page.keyboard.press("2")
-            page.keyboard.press("Enter")  # no time to be acknowledged: stored whole or not at all
-            server.kill()
-    rows = sqlite3.connect(folder / "labels.db").execute("SELECT event_id, category FROM events")
-    stored = dict(rows.fetchall())
-    assert len(receipts) == len(set(receipts)) == 15
-    assert {stored[receipt] for receipt in receipts} == {"genuine_followup"}
-    assert set(stored.values()) <= {"genuine_followup", "previous_turn_restate"}
-    assert len(stored) <= 20

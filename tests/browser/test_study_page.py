@@ -3,6 +3,7 @@
 import pytest
 from labelling_page import label, shown_turn, status
 from playwright.sync_api import expect
+from served_here import served_here
 
 from annotator.annotation import annotation_history
 from annotator.assignment.plan import Plan, put_plan
@@ -17,13 +18,11 @@ TRIPLES = tuple((f"question {n}", "a", f"turn {n}") for n in range(12))
 
 
 @pytest.fixture
-def study(make_labels, serve):
+def study(make_labels):
     """A served study of one's own, whose owner acts on the store while it is served."""
     folder = make_labels(TRIPLES)
-    with serve(folder, port=7860) as server:
-        database = open_labels(folder / "labels.db")
-        yield server.url, database
-        database.close()
+    with served_here(folder, port=7860) as url, open_labels(folder / "labels.db") as database:
+        yield url, database
 
 
 def test_training_comes_first_with_feedback_and_then_the_study(study, new_page):

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -78,10 +79,14 @@ class TestShowAndNew:
         shown = run(builder, "rubric", "show", "v3").stdout
         done = write(builder, tmp_path, changed(shown))
         path, option = builder.study.rubrics / "v4.toml", builder.study.option
-        assert (done.exit_code, done.stdout) == (
-            0,
-            f"rubric v4 is {path}\nnext: judge --rubric v4{option}\n",
-        )
+        first, copied, unmapped, *following = done.stdout.splitlines()
+        assert first == f"rubric v4 is {path}"
+        assert copied.startswith("note: `changed` and `why` are still those of v3")
+        assert unmapped.startswith("note: it has no [mapping.VERSION] table")
+        assert following == [
+            f"next: judge --rubric v4{option}",
+            f"or have people label under it: annotate publish v4{option}",
+        ]
         assert stored(builder) == [path]
         assert path.read_text() == changed(shown)
         assert run(builder, "rubric", "show", "v4").stdout == changed(shown)
@@ -268,6 +273,27 @@ def labelled(tmp_path_factory):
     builder.sample(repeats=0)
     builder.label("ann", {i: V3.category_ids[k % 3] for k, i in enumerate(builder.items)})
     return builder.study.folder
+
+
+class TestMapping:
+    @pytest.mark.parametrize(
+        ("table", "said"),
+        [
+            ('[mapping.v3]\nnonsense = "malformed"', r"\[mapping.v3\] names 'nonsense'; v3 has"),
+            ('[mapping.v8]\nmalformed = "malformed"', "maps v8, which is no rubric here"),
+        ],
+    )
+    def test_what_it_maps_has_to_be_there(self, builder, tmp_path, table, said):
+        done = write(builder, tmp_path, f"{changed(V3.text)}\n{table}\n")
+        assert done.exit_code == 1
+        assert re.search(said, done.output)
+        assert stored(builder) == []
+
+    def test_one_that_maps_is_told_nothing_of_it(self, builder, tmp_path):
+        table = '[mapping.v3]\nmalformed = "malformed"'
+        done = write(builder, tmp_path, f"{changed(V3.text)}\n{table}\n")
+        assert done.exit_code == 0
+        assert "mapping" not in done.stdout
 
 
 class TestUse:

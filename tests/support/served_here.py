@@ -25,7 +25,13 @@ def served_here(
     labels, site = folder / "labels.db", Site()
     register = Register(labels)
     accounts = register.in_use()
-    pages = pages_of(labels, rubric or load_rubric("v3"), accounts=accounts, annotator=annotator)
+    pages = pages_of(
+        labels,
+        rubric or load_rubric("v3"),
+        register.refusals,
+        accounts=accounts,
+        annotator=annotator,
+    )
     listener = listening(site, port, "annotate")
     config = uvicorn.Config(
         gated(pages, site, register), log_level="warning", ws="none", timeout_graceful_shutdown=1

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from annotator.exchange.backup import copy_database
+from annotator.exchange.backup import copy_at_rest
 from annotator.exchange.jsonl import write_jsonl
 from annotator.exchange.merging.annotations import merge_annotations
 from annotator.exchange.merging.conflict import Conflict
@@ -84,8 +84,7 @@ def _opened(other: Path) -> Iterator[tuple[Database, str]]:
     with tempfile.TemporaryDirectory() as folder:
         copy, lines = Path(folder) / "labels.db", Path(folder) / "labels.jsonl"
         with readable_refusals(other):
-            # A log beside it holds saves too, or is of somebody who is labelling.
-            copy_database(other, copy, at_rest=not Path(f"{other}-wal").exists())
+            copy_at_rest(other, copy)
         try:
             database = open_labels(copy)
         except InputError as error:  # of the copy, which nobody knows

@@ -9,9 +9,9 @@ function partElement(part, heading, { rendered = false, say = plainly, language 
   title.textContent = heading;
   const text = document.createElement("div");
   text.className = rendered ? "text as-rendered" : "text";
-  text.dir = "auto";
   text.lang = "";
   text.innerHTML = part.html;
+  text.dir = "auto"; // after the text: while that comes in, each piece of it would be looked at anew
   article.append(title, text);
   if (!text.textContent.trim()) {
     text.dataset.hint = part.characters
@@ -41,3 +41,15 @@ function foldButton(part, text, say, language) {
 function plainly(text, values = {}) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 }
+
+// A browser's own copy drops line ends at the end, and what nobody sees among them.
+document.addEventListener("copy", (event) => {
+  const selection = getSelection();
+  if (selection.rangeCount !== 1) return;
+  const range = selection.getRangeAt(0);
+  const within = range.commonAncestorContainer;
+  const at = within.nodeType === Node.ELEMENT_NODE ? within : within.parentElement;
+  if (!at?.closest(".text:not(.as-rendered)")) return;
+  event.clipboardData.setData("text/plain", range.cloneContents().textContent);
+  event.preventDefault();
+});
