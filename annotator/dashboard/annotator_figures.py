@@ -12,8 +12,8 @@ from annotator.quality.gold_accuracy import GoldAccuracy, gold_accuracy
 from annotator.quality.pace import Pace, pace
 from annotator.quality.skips import Skips, skips
 
-NO_LABELS = "has no label that anybody else could agree with"
-ALONE = "nobody else labelled one of these items"
+NO_LABELS = "no label given"
+ALONE = "nobody else labelled these items"
 
 
 @dataclass(frozen=True)

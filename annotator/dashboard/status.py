@@ -123,7 +123,9 @@ def _annotator_text(row: AnnotatorFigures, oneself: Kappa | None) -> str:
         f"skipped {wording.percent(row.skips.rate)}",
         f"gold {wording.percent(gold.share)}"
         + (f" of {gold.labelled}, {wording.ends(gold.low, gold.high)}" if gold.labelled else ""),
-        f"kappa with the others {wording.number(others.kappa, 3) if others else row.alone}",
+        f"kappa with the others {wording.number(others.kappa, 3)}"
+        if others
+        else f"no kappa with the others: {row.alone}",
     ]
     if oneself is not None and oneself.items:
         value = wording.number(oneself.value, 3)

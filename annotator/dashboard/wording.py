@@ -126,7 +126,7 @@ def left_out(found: StudyCoverage) -> list[str]:
 
 def time_left_text(found: TimeLeft) -> str:
     if not found.missing:
-        return "nothing is missing"
+        return "no label is missing"
     work = "" if found.active_hours is None else f"; {found.active_hours:,.1f} hours of work"
     if found.days is None:
         return f"undefined: {found.undefined}{work}"

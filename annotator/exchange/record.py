@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sqlite_utils import Database
 
 from annotator.exchange.who import People
+from annotator.publishing.in_force import published_version
 from generation.item import Item, messages_from
 from rubrics import InputError
 
@@ -97,8 +98,13 @@ def annotated_versions(database: Database) -> list[str]:
 
 
 def one_version(database: Database, wanted: str | None) -> str:
-    """The version asked for, or the only one; raises InputError where there is no telling."""
+    """The version asked for, else the published or the only one.
+
+    Raises InputError where there is no telling.
+    """
     found = annotated_versions(database)
+    if wanted is None and (published := published_version(database)) in found:
+        return str(published)
     if wanted in found:
         return wanted
     if wanted is None and len(found) == 1:

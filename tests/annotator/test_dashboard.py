@@ -163,15 +163,15 @@ DEGENERATE = {
     ),
     "one with two items": (
         {"a": "12"}, "Unknown: no item has labels of two people",
-        "nobody else labelled one of these items",
+        "nobody else labelled these items",
     ),
     "nobody on the same": (
         {"a": "12..", "b": "..12"}, "Unknown: no item has labels of two people",
-        "nobody else labelled one of these items",
+        "nobody else labelled these items",
     ),
     "all skipped": (
         {"a": "1212", "b": "ssss"}, "Unknown: no item has labels of two people",
-        "has no label that anybody else could agree with",
+        "no label given",
     ),
     "a single shared item": (
         {"a": "1", "b": "2"}, "a single conversation", "labelled no gold item",
