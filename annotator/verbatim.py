@@ -3,6 +3,7 @@
 import html
 import re
 import unicodedata
+from functools import lru_cache
 
 # Invisible, yet letters or marks to Unicode: fillers, the blank Braille cell, variation selectors.
 _INVISIBLE_LETTERS = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0}
@@ -34,6 +35,7 @@ def verbatim_html(text: str) -> str:
     return "".join([*pieces, _written(escaped[at:])])
 
 
+@lru_cache(4096)
 def is_invisible(character: str) -> bool:
     """Whether a reader could not see this character; line feed, tab and blank are layout."""
     if character in "\n\t ":

@@ -1,9 +1,17 @@
-"""The one Chromium of a test run; Playwright allows a single driver per process."""
+"""What all tests share: the number of random examples, and one Chromium.
+
+Playwright allows a single driver per process.
+"""
 
 import shutil
 
 import pytest
+from hypothesis import settings
 from playwright.sync_api import sync_playwright
+
+# Of random examples, so that the whole suite stays under ten minutes on two cores.
+settings.register_profile("suite", max_examples=40)
+settings.load_profile("suite")
 
 CHROMIUM_FLAGS = [
     "--no-sandbox",

@@ -72,6 +72,20 @@ def serve():
 @pytest.fixture(scope="module")
 def server_of_module():
     """Start servers that stand for a whole file of tests; gives the address of each."""
+    servers = []
+
+    def start(folder: Path, **options) -> str:
+        servers.append(Server(folder, **options))
+        return servers[-1].url
+
+    yield start
+    for server in servers:
+        server.kill()
+
+
+@pytest.fixture(scope="module")
+def served_for_module():
+    """Serve studies in this process for a whole file of tests; gives the address of each."""
     with ExitStack() as servers:
         yield lambda folder, **options: servers.enter_context(served_here(folder, **options))
 

@@ -3,20 +3,19 @@
 import pytest
 from annotated_labels import GENUINE, NEW_TASK, ids, new_labels, say
 from hostile_texts import HOSTILE_TEXTS
+from login_state import login_state
 
 from annotator.accounts.account import add_account
-from annotator.accounts.login import start_login
 from annotator.accounts.person import Role
 from annotator.adjudication.adjudication import current_adjudications
 from annotator.labels import open_labels
-from annotator.web.door import cookie_name
 
 pytestmark = pytest.mark.browser
 SCRIPT = HOSTILE_TEXTS["image with script"]
 
 
 @pytest.fixture(scope="module")
-def study(server_of_module, tmp_path_factory):
+def study(served_for_module, tmp_path_factory):
     """A served study with three items that people differ on; gives its address and labels.db."""
     labels = tmp_path_factory.mktemp("adjudicated") / "labels.db"
     with new_labels(labels, (SCRIPT, HOSTILE_TEXTS["long line"], "turn 2")) as database:
@@ -25,7 +24,7 @@ def study(server_of_module, tmp_path_factory):
             say(database, "ann", item, NEW_TASK, second=10 + item)
         for name in ("dee", "eve"):
             add_account(database, name, Role.ADJUDICATOR)
-    return server_of_module(labels.parent, port=7960), labels
+    return served_for_module(labels.parent, port=7960), labels
 
 
 @pytest.fixture
@@ -34,12 +33,8 @@ def sit_down(study, new_page):
     url, labels = study
 
     def start(name, item, **options):
-        with open_labels(labels) as database:
-            secret = start_login(database, name)
-        cookie = {"name": cookie_name(labels), "value": secret, "domain": "127.0.0.1", "path": "/"}
-        state = {"cookies": [cookie | {"expires": -1, "httpOnly": True, "secure": False,
-                                       "sameSite": "Lax"}], "origins": []}  # fmt: skip
-        page = new_page(f"{url}/adjudicate/#{ids(item + 1)[-1]}", storage_state=state, **options)
+        where = f"{url}/adjudicate/#{ids(item + 1)[-1]}"
+        page = new_page(where, storage_state=login_state(labels, name), **options)
         page.locator(".part.turn .text").wait_for(state="attached")
         return page
 

@@ -8,7 +8,6 @@ from served_here import served_here
 from annotator.annotation import annotation_history
 from annotator.assignment.plan import Plan, put_plan
 from annotator.labels import open_labels
-from annotator.publishing.publication import publish
 from annotator.training.training_set import TrainingItem, put_training_set
 from generation.item import Item, Message
 from rubrics import load_rubric
@@ -51,29 +50,6 @@ def test_training_comes_first_with_feedback_and_then_the_study(study, new_page):
     expect(page.locator(".part.turn .text")).to_contain_text("turn ")
     label(page, "2")
     assert [event.category for event in annotation_history(database)] == ["previous_turn_restate"]
-
-
-def test_a_new_rubric_is_announced_before_any_key_means_it(study, new_page):
-    url, database = study
-    publish(database, load_rubric("v2"))
-    page = new_page(f"{url}?annotator=ann")
-    page.get_by_role("heading", name="The rubric is now v2").wait_for()
-    page.keyboard.press("Enter")
-    shown_turn(page)
-    publish(database, load_rubric("v3"))
-    page.keyboard.press("1")
-    page.keyboard.press("Enter")
-    page.get_by_role("heading", name="The rubric is now v3").wait_for()
-    for key in "45":
-        page.keyboard.press(key)  # falls on nothing
-    page.get_by_role("button", name="Go on").click()
-    shown_turn(page)
-    assert page.locator("input[name=category]:checked").count() == 0
-    label(page, "4")
-    assert [(event.rubric_version, event.category) for event in annotation_history(database)] == [
-        ("v2", "genuine_followup"),
-        ("v3", "new_task_prompt"),
-    ]
 
 
 def test_undo_my_last_labels_and_another_language(study, new_page):

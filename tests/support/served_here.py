@@ -12,6 +12,7 @@ import uvicorn
 
 from annotator.accounts.register import Register
 from annotator.app import pages_of
+from annotator.labels import open_labels, record_rubric
 from annotator.web.server import gated, listening
 from annotator.web.web_site import Site
 from rubrics import Rubric, load_rubric
@@ -22,16 +23,12 @@ def served_here(
     folder: Path, *, rubric: Rubric | None = None, annotator: str | None = None, port: int = 7800
 ) -> Iterator[str]:
     """Serve the study of a folder, with accounts where it has some; gives the address."""
-    labels, site = folder / "labels.db", Site()
+    labels, site, rubric = folder / "labels.db", Site(), rubric or load_rubric("v3")
+    with open_labels(labels) as database:
+        record_rubric(database, rubric)
     register = Register(labels)
     accounts = register.in_use()
-    pages = pages_of(
-        labels,
-        rubric or load_rubric("v3"),
-        register.refusals,
-        accounts=accounts,
-        annotator=annotator,
-    )
+    pages = pages_of(labels, rubric, register.refusals, accounts=accounts, annotator=annotator)
     listener = listening(site, port, "annotate")
     config = uvicorn.Config(
         gated(pages, site, register), log_level="warning", ws="none", timeout_graceful_shutdown=1
