@@ -30,10 +30,11 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed-test chromium
 	$(BIN)/pytest $(TWO) -m "not vllm and not bench and not browser"
-	$(BIN)/pytest $(TWO) -m browser
+	$(BIN)/pytest $(TWO) -m "browser and not bench"
 
-# The benchmark scripts at small sizes: that they run, not how fast; and twenty killed servers.
-test-bench: $(VENV)/.installed-test
+# What takes long: benchmark scripts at small sizes (that they run, not how fast), many killed
+# servers, make demo.
+test-bench: $(VENV)/.installed-test chromium
 	$(BIN)/pytest -m bench tests
 
 # vLLM's CPU build and SmolLM2-135M-Instruct: no GPU needed.

@@ -9,7 +9,7 @@ from urllib.request import urlopen
 
 import pytest
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.bench]
 ROOT = Path(__file__).parents[2]
 
 

@@ -393,6 +393,7 @@ def state_of_run(page: Page, state: str) -> None:
     expect(page.locator(".launch .state").first).to_have_text(state, timeout=120_000)
 
 
+@pytest.mark.bench
 def test_a_run_outlives_page_and_server_is_stopped_and_goes_on_with_the_rest(
     tmp_path, serve, new_page
 ):
