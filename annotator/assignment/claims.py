@@ -48,14 +48,13 @@ class Claims:
 
         Gold and repeats do not count in it: told after each save, it would give them away.
         """
-        found = progress(self._coverage(), annotator, self.plan)
-        if self.plan.labels_per_item is None or at_the_end:
-            return found
+        plan = self.plan
+        if plan.labels_per_item is None or at_the_end:
+            return progress(self._coverage(), annotator, plan)
         tens = len(self.own(annotator).trail) // TELL_EVERY
-        told = self._told.get(annotator)
-        if told is None or told[0] != tens:
-            told = self._told[annotator] = (tens, found)
-        return told[1]
+        if self._told.get(annotator, (None,))[0] != tens:
+            self._told[annotator] = (tens, progress(self._covered, annotator, plan))
+        return self._told[annotator][1]
 
     def next_item(self, annotator: str) -> str | End:
         """The id of the next item for this person, or why there is none; nothing is held anew."""

@@ -14,7 +14,7 @@ from annotator.labelling.form import Form, form_from
 from annotator.labelling.screen import OUT_OF_DATE, Reply
 from annotator.labelling.session import LabellingSession
 from annotator.labelling.view import reply_view, training_view
-from annotator.served_labels import Moved, ServedLabels
+from annotator.served_labels import MOVED, STORE_REFUSES, Moved, ServedLabels
 from annotator.training.screen import TrainingReply
 from annotator.training.session import TrainingSession, required
 from generation.clock import now
@@ -195,17 +195,9 @@ class Desk:
                 del view["suspect"]
                 self._sent.note(f"label: {act}", view)
         except Moved as moved:
-            return _stopped(
-                "NOT SAVED: {file} was moved or replaced while this page was served. "
-                "Stop here and have annotate started again.",
-                file=str(moved),
-            )
+            return _stopped(MOVED, file=str(moved))
         except sqlite3.OperationalError as error:
-            return _stopped(
-                "NOT SAVED: the label store refuses ({error}). Nothing is being saved; "
-                "stop here and tell the study's owner.",
-                error=str(error),
-            )
+            return _stopped(STORE_REFUSES, error=str(error))
         return view
 
     def _view(self, database: Database, data: Any, answer: Answer) -> dict[str, Any]:

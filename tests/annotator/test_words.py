@@ -11,6 +11,8 @@ import annotator.training
 from annotator.labelling.app import script as labelling_script
 from annotator.labelling.choice import CONFIDENCES, SKIP_REASONS
 from annotator.labelling.rubric_view import LANGUAGES, words_in
+from annotator.served_labels import MOVED, STORE_REFUSES
+from annotator.training.session import OUT_OF_TURN
 
 LABELLING = Path(annotator.labelling.__file__).parent
 TRAINING = Path(annotator.training.__file__).parent
@@ -24,7 +26,8 @@ def said_by_the_server() -> set[str]:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in {"Reply", "_stopped"}:
                 found |= {c.value for c in node.args[:1] if isinstance(c, ast.Constant)}
-    return {text for text in found if isinstance(text, str)} - {""} - ANY_WORDS
+    named = {MOVED, STORE_REFUSES, OUT_OF_TURN}
+    return {text for text in found if isinstance(text, str)} - {""} - ANY_WORDS | named
 
 
 def said_by_the_page() -> set[str]:
