@@ -2,13 +2,19 @@
 
 import json
 from collections.abc import Callable
-from datetime import date, datetime
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
 from generation.command import Verb, study_option
+from generation.engines.open_engine import EngineChoice
+from generation.engines.options import engine_options
+from generation.exchange.cli import export_command
+from generation.plan.options import plan_options
+from generation.plan.plan import Plan
+from generation.runs.cli import merge, show
 from generation.study import Study
 
 _file = click.Path(dir_okay=False, path_type=Path)
@@ -21,24 +27,6 @@ def _json_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )
 
 
-def _model_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    options = (
-        click.option("--model", type=_folder, required=True, metavar="FOLDER",
-                     help="Folder of the model: config.json, tokenizer, safetensors."),
-        click.option("--model-name", help="Its name in the study.  [default: the folder's name]"),
-        click.option("--template-kwargs", metavar="JSON", default="{}",
-                     help="Variables of the chat template, such as {\"enable_thinking\": false}."),
-        click.option("--date", "day", type=click.DateTime(["%Y-%m-%d"]),
-                     default=lambda: date.today().isoformat(), show_default="today",
-                     help="The date that a chat template reads; recorded."),
-        click.option("--context-length", type=click.IntRange(min=64), default=4096,
-                     show_default=True, help="Tokens the engine reserves for one conversation."),
-    )  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
 @click.group(cls=Verb, default="run", default_if_no_args=True)
 def generate() -> None:
     """Fill a study with user turns: probe a model, import a file, or load the example.
@@ -48,92 +36,82 @@ def generate() -> None:
 
 
 @generate.command()
-@_model_options
+@plan_options
+@engine_options
 @click.option(
-    "--data",
-    "data",
+    "--data-dir",
+    type=_folder,
+    metavar="FOLDER",
+    help="Where local files of the data sets are; a set that is not there is taken from the hub.",
+)
+@click.option(
+    "--only",
     multiple=True,
-    required=True,
-    metavar="NAME:FILE",
-    help="gsm8k:FILE, ifeval:FILE or mt_bench:FILE; may be repeated.",
+    metavar="MODEL",
+    help="Of the plan's models this one alone, by name; may be repeated.",
 )
 @click.option(
-    "--limit",
-    type=click.IntRange(min=1),
-    help="Conversations of each data set, by seeded choice.  [default: all]",
-)
-@click.option(
-    "--temperature",
-    "temperatures",
-    type=click.FloatRange(min=0),
-    multiple=True,
-    default=(0.0,),
+    "--shard",
+    default="1/1",
     show_default=True,
-    help="Of the user turn; may be repeated.",
+    metavar="I/N",
+    help="Part I of N, for machines that share nothing; generate merge joins their studies.",
 )
-@click.option(
-    "--samples",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="User turns per answer at each temperature above 0.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Of choice and sampling.")
-@click.option(
-    "--answer-temperature",
-    type=click.FloatRange(min=0),
-    default=0.0,
-    show_default=True,
-    help="Of the answer.",
-)
-@click.option(
-    "--max-answer-tokens",
-    type=click.IntRange(min=1),
-    default=256,
-    show_default=True,
-    help="Where an answer is cut; it is marked then.",
-)
-@click.option(
-    "--max-turn-tokens",
-    type=click.IntRange(min=1),
-    default=256,
-    show_default=True,
-    help="Where a user turn is cut; it is marked then.",
-)
+@click.option("--retry-errors", is_flag=True, help="Try the rows again that failed before.")
 @study_option
 @_json_option
 def run(
-    model: Path,
-    model_name: str | None,
-    template_kwargs: str,
-    day: datetime,
-    context_length: int,
-    data: tuple[str, ...],
-    limit: int | None,
+    plan: Plan,
+    engine: EngineChoice,
+    data_dir: Path | None,
+    only: tuple[str, ...],
+    shard: str,
+    retry_errors: bool,
     study: Study,
     as_json: bool,
-    **plan: Any,
-) -> None:
-    """Probe a model (the default act)."""
-    from generation.dataset import read_named_dataset
-    from generation.probe import Plan, Probe
-    from generation.probe_run import run_probe
-    from generation.store import open_turns
-    from generation.vllm_engine import open_model
+) -> int:
+    """Probe models by a plan (the default act).
 
-    sampling_plan = Plan(**plan)
-    datasets = [read_named_dataset(text) for text in data]
-    chat_model, engine = open_model(model, model_name, day.date(), template_kwargs, context_length)
-    added = run_probe(
-        open_turns(study.pipeline),
-        Probe(chat_model, engine, sampling_plan),
-        datasets,
-        limit=limit,
-        on_progress=lambda done, total: click.echo(
-            f"conversations probed: {done} of {total}", err=True
-        ),
+    Answers, perturbed answers and turns are stored as they come; stop it anywhere and the same
+    command goes on. A row that fails is kept as a failure and not tried again unless asked for.
+    """
+    from generation.probe.run_models import run_models, shard_from
+    from generation.probe.summary import summary_json, summary_text
+
+    done = run_models(
+        study,
+        plan,
+        engine,
+        data_dir=data_dir,
+        only=only,
+        shard=shard_from(shard),
+        retry_errors=retry_errors,
+        say=lambda line: click.echo(line, err=True),
     )
-    _report(study, added.new, added.known, as_json)
+    click.echo(summary_json(study, done) if as_json else summary_text(study, done))
+    return done.exit_code
+
+
+@generate.command("plan")
+@plan_options
+@click.option("--show", is_flag=True, help="Print what it amounts to instead: rows and tokens.")
+@click.option("--data-dir", type=_folder, metavar="FOLDER", help="Where local files are.")
+@study_option
+@_json_option
+def plan_(plan: Plan, show: bool, data_dir: Path | None, study: Study, as_json: bool) -> None:
+    """Print the plan that these options make, as TOML for --plan; nothing is generated.
+
+    With --show, what it amounts to: answers and turns per model and data set, their tokens, and
+    the time they take where this study has measured the model's speed.
+    """
+    from generation.plan.estimate import estimate_json, estimate_plan, estimate_text
+    from generation.plan.plan_file import plan_text
+
+    if not show:
+        click.echo(json.dumps(asdict(plan)) if as_json else plan_text(plan), nl=as_json)
+        return
+    estimate = estimate_plan(plan, data_dir, study)
+    click.echo(estimate_json(estimate) if as_json else estimate_text(estimate))
 
 
 @generate.command("import")
@@ -141,15 +119,16 @@ def run(
 @study_option
 @_json_option
 def import_(file: Path, study: Study, as_json: bool) -> None:
-    """Import (q, a, u) from FILE, CSV or JSONL.
+    """Import (q, a, u) from FILE: CSV, JSONL, or what `generate export` writes.
 
     Columns q, a and u; q is text or a list of chat messages, in CSV written as JSON:
     [{"role": "system", "content": "…"}, {"role": "user", "content": "…"}]. Or a column messages
-    whose last three are user, assistant, user. Content is text or a list of text parts. Columns
-    setting, model, temperature, perturbation, sample_index, dataset and source_id say where a
-    turn comes from; others are kept as they are.
+    whose last three are user, assistant, user; or TRL's prompt and completion. Content is text or
+    a list of text parts. Columns setting, model, temperature, perturbation, sample_index, dataset
+    and source_id say where a turn comes from; others are kept as they are. Turns of our own
+    .jsonl and .parquet come back as the very turns that they were.
     """
-    from generation.importer import import_file
+    from generation.exchange.importer import import_file
     from generation.store import open_turns
 
     added = import_file(file, lambda: open_turns(study.pipeline))
@@ -169,36 +148,32 @@ def example(study: Study, as_json: bool) -> None:
 
 
 @generate.command(hidden=True)
-@_model_options
+@click.option("--model", type=_folder, required=True, help="Folder of the model.")
+@click.option("--model-name", required=True, help="Its name in the example.")
 @click.option("--gsm8k", type=_file, required=True, help="GSM8K test questions, JSONL.")
 @click.option("--mt-bench", type=_file, required=True, help="MT-bench questions, JSONL.")
 @click.option("--ifeval", type=_file, required=True, help="IFEval prompts, JSONL.")
 @click.option("--open-assistant", type=_file, required=True, help="OpenAssistant trees, JSONL.")
 @click.option("--licences", type=_folder, required=True, help="Folder of their licence texts.")
 @click.option("--to", "folder", type=_folder, required=True, help="Where the example goes.")
-def bundle(
-    model: Path,
-    model_name: str | None,
-    template_kwargs: str,
-    day: datetime,
-    context_length: int,
-    folder: Path,
-    **sources: Path,
-) -> None:
+def bundle(model: Path, model_name: str, folder: Path, **sources: Path) -> None:
     """Make the bundled example again (for the project's own use)."""
     from generation.example_build import ExampleSources, build_example
-    from generation.version import tool_version
-    from generation.vllm_engine import open_model
 
-    chat_model, engine = open_model(model, model_name, day.date(), template_kwargs, context_length)
-    counts = build_example(ExampleSources(**sources), chat_model, engine, tool_version(), folder)
+    counts = build_example(ExampleSources(**sources), model, model_name, folder)
     click.echo(json.dumps({"folder": str(folder), "turns": counts}))
 
 
+generate.add_command(export_command)
+generate.add_command(show)
+generate.add_command(merge)
+
+
 def _report(study: Study, new: int, known: int, as_json: bool) -> None:
+    from generation.probe.summary import added_text
+
     if as_json:
         click.echo(json.dumps({"study": str(study.folder), "new": new, "known": known}))
         return
-    turns, were = "turn" if new == 1 else "turns", "was" if known == 1 else "were"
-    click.echo(f"{study.pipeline}: {new} {turns} added, {known} {were} there already")
+    click.echo(added_text(study, new, known))
     click.echo(f"next: calibrate sample{study.option}")

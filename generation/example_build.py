@@ -4,15 +4,28 @@ import shutil
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from generation.chat_model import ChatModel
-from generation.dataset import read_dataset, read_open_assistant
-from generation.engine import Engine
-from generation.probe import Plan, Probe
-from generation.turn import Conversation, Turn
+from generation.chat.chat_model import load_chat_model
+from generation.datasets.dataset import Dataset
+from generation.datasets.open_assistant import open_assistant_turns
+from generation.datasets.open_dataset import open_dataset
+from generation.engines.engine import Engine
+from generation.engines.open_engine import EngineChoice, open_engine
+from generation.plan.cells import cells_of
+from generation.plan.plan import SELF_GENERATED, DatasetPlan, ModelPlan, Plan, Sweep
+from generation.probe.maker import Maker
+from generation.probe.model_probe import ModelProbe
+from generation.probe.row_store import open_rows
+from generation.probe.run_plan import run_provenance
+from generation.probe.start import Start
+from generation.probe.turn_stage import TurnStage
+from generation.turn import Conversation, Run, Turn
 from generation.turn_record import record_from_turn
+from generation.version import tool_version
 from rubrics import InputError, canonical_json, file_fingerprint, fingerprint
 
 SEED = 0
@@ -37,29 +50,33 @@ class ExampleSources:
 
 
 def build_example(
-    sources: ExampleSources, model: ChatModel, engine: Engine, version: str, folder: Path
+    sources: ExampleSources, model_folder: Path, model_name: str, folder: Path
 ) -> Counter[str]:
     """Write triples, held-out turns, provenance and licences; returns turns by run."""
-    datasets = [read_dataset(name, getattr(sources, name)) for name in CONVERSATIONS]
+    datasets = [
+        open_dataset(DatasetPlan(name, name, str(getattr(sources, name))), None)
+        for name in CONVERSATIONS
+    ]
     chosen = [
         (place, conversation)
         for dataset in datasets
-        for place, conversation in enumerate(dataset.sample(CONVERSATIONS[dataset.name], SEED))
+        for count in [CONVERSATIONS[dataset.name]]
+        for place, conversation in enumerate(dataset.conversations(count, SEED))
     ]
     groups: dict[str, tuple[tuple[float, ...], list[Conversation]]] = {
         "sweep": (TEMPERATURES, [c for place, c in chosen if place >= ALSO_AT_ONE]),
         "sweep_to_one": ((*TEMPERATURES, 1.0), [c for place, c in chosen if place < ALSO_AT_ONE]),
     }
     provenance, rows = {}, []
-    for name, (temperatures, conversations) in groups.items():
-        plan = Plan(temperatures, seed=SEED, max_turn_tokens=MAX_TURN_TOKENS)
-        probe = Probe(model, engine, plan)
-        rows += [(name, turn) for turn in probe.turns(conversations)]
-        described = [dataset.provenance() for dataset in datasets]
-        provenance[name] = probe.provenance(described, version) | {"choice": _choice(name)}
-    held_out = choose_held_out(read_open_assistant(sources.open_assistant))
+    with TemporaryDirectory() as scratch:
+        for name, (temperatures, conversations) in groups.items():
+            plan = _plan(name, temperatures, model_name)
+            run, turns = _probed(plan, model_folder, datasets, conversations, Path(scratch))
+            rows += [(name, turn) for turn in turns]
+            provenance[name] = run.provenance | {"choice": _choice(name)}
+    held_out = choose_held_out(open_assistant_turns(sources.open_assistant))
     provenance["held_out"] = {
-        "tool": f"followupeval {version}",
+        "tool": f"followupeval {tool_version()}",
         "file": sources.open_assistant.name,
         "sha256": file_fingerprint(sources.open_assistant),
         "choice": {
@@ -76,6 +93,46 @@ def build_example(
     (folder / "provenance.json").write_text(text + "\n", encoding="utf-8")
     _copy_licences(sources.licences, folder / "licences")
     return Counter([name for name, _ in rows] + ["held_out"] * len(held_out))
+
+
+def _plan(name: str, temperatures: tuple[float, ...], model_name: str) -> Plan:
+    return Plan(
+        name,
+        (ModelPlan(model_name, model_name),),
+        tuple(DatasetPlan(dataset, dataset) for dataset in CONVERSATIONS),
+        (Sweep(temperatures=temperatures),),
+        date=date.today().isoformat(),
+        max_turn_tokens=MAX_TURN_TOKENS,
+        seed=SEED,
+    )
+
+
+def _probed(
+    plan: Plan,
+    model_folder: Path,
+    datasets: list[Dataset],
+    conversations: list[Conversation],
+    scratch: Path,
+) -> tuple[Run, list[Turn]]:
+    (model_plan,) = plan.models
+    model = load_chat_model(
+        model_folder,
+        name=model_plan.name,
+        day=date.fromisoformat(plan.date),
+        template_kwargs={},
+    )
+    store = open_rows(scratch / f"{plan.name}.db")
+    run = Run("example", run_provenance(plan, model_plan, model, datasets))
+    length = model_plan.context_length
+
+    def engine() -> Engine:
+        return open_engine(EngineChoice(), model_folder, (), length, {})
+
+    maker = Maker(store, run, model.name, engine, {"tool": f"followupeval {tool_version()}"})
+    probe = ModelProbe(maker, TurnStage(store, model, plan))
+    cells = cells_of(plan, "", SELF_GENERATED)
+    probe.probe(Start(conversation, None, SELF_GENERATED, cells) for conversation in conversations)
+    return run, list(store.turns.turns(run.run_id))
 
 
 def _choice(group: str) -> dict[str, Any]:

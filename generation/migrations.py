@@ -85,3 +85,91 @@ def m001_probe(db: Database) -> None:
         ("run_turns_by_turn", "run_turns (turn_id)"),
     ):
         db.conn.execute(f"CREATE INDEX {name} ON {column}")
+
+
+@generation_migrations()
+def m002_plans(db: Database) -> None:
+    """Rows of a plan: generated once, found again by their row_id, or kept as a failure.
+
+    `row_id` is known before the text is; what a plan has and neither table holds is still to be
+    generated. Failures are rows of their own, since nobody judges or labels them; a row that was
+    tried again has several. A perturbed answer names the one it was made of. `condition` is what
+    rates are counted by besides the older columns. Scores of answers stand apart, for another
+    scorer may come later. A sitting is one stretch of an engine's work on a
+    run: another engine, or version, may go on with it.
+    """
+    for table, columns in (
+        ("conversations", ("root TEXT REFERENCES conversations",)),
+        (
+            "answers",
+            (
+                "row_id TEXT",
+                "top_p REAL",
+                "top_k INTEGER",
+                "prompt_token_hash TEXT",
+                "thinking TEXT",
+                "unusable TEXT",
+                "perturbation TEXT NOT NULL DEFAULT 'none'",
+                "parent_id TEXT REFERENCES answers",
+            ),
+        ),
+        (
+            "turns",
+            (
+                "row_id TEXT",
+                "top_p REAL",
+                "top_k INTEGER",
+                "number INTEGER NOT NULL DEFAULT 1",
+                "follows TEXT REFERENCES turns",
+                "flags TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(flags))",
+                "condition TEXT NOT NULL DEFAULT ''",
+            ),
+        ),
+    ):
+        for column in columns:
+            db.conn.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
+    db.conn.execute(
+        """CREATE TABLE failures (
+            failure_id INTEGER PRIMARY KEY,
+            row_id TEXT NOT NULL,
+            act TEXT NOT NULL CHECK (act IN ('answer', 'turn')),
+            run_id TEXT NOT NULL REFERENCES runs,
+            conversation_id TEXT NOT NULL REFERENCES conversations,
+            kind TEXT NOT NULL,
+            message TEXT NOT NULL,
+            at TEXT NOT NULL
+        ) STRICT"""
+    )
+    db.conn.execute(
+        """CREATE TABLE answer_scores (
+            answer_id TEXT NOT NULL REFERENCES answers,
+            scorer TEXT NOT NULL,
+            outcome TEXT NOT NULL CHECK (outcome IN ('right', 'wrong', 'not checkable')),
+            detail TEXT NOT NULL CHECK (json_valid(detail)),
+            PRIMARY KEY (answer_id, scorer)
+        ) STRICT, WITHOUT ROWID"""
+    )
+    db.conn.execute(
+        """CREATE TABLE run_sittings (
+            sitting_id INTEGER PRIMARY KEY,
+            run_id TEXT NOT NULL REFERENCES runs,
+            act TEXT NOT NULL CHECK (act IN ('answer', 'turn')),
+            engine TEXT NOT NULL CHECK (json_valid(engine)),
+            started_at TEXT NOT NULL,
+            rows INTEGER NOT NULL DEFAULT 0,
+            output_tokens INTEGER NOT NULL DEFAULT 0,
+            seconds REAL NOT NULL DEFAULT 0
+        ) STRICT"""
+    )
+    for kind, name, column in (
+        ("UNIQUE INDEX", "answers_by_row", "answers (row_id)"),
+        ("UNIQUE INDEX", "turns_by_row", "turns (row_id)"),
+        ("INDEX", "conversations_by_root", "conversations (root)"),
+        ("INDEX", "answers_by_parent", "answers (parent_id)"),
+        ("INDEX", "turns_by_follows", "turns (follows)"),
+        ("INDEX", "failures_by_row", "failures (row_id)"),
+        ("INDEX", "failures_by_run", "failures (run_id)"),
+        ("INDEX", "failures_by_conversation", "failures (conversation_id)"),
+        ("INDEX", "run_sittings_by_run", "run_sittings (run_id)"),
+    ):
+        db.conn.execute(f"CREATE {kind} {name} ON {column}")

@@ -1,8 +1,8 @@
 """pipeline.db, the generation part: runs and turns, keyed by content; this store only adds."""
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from generation.clock import now
 from generation.database import keep, open_database
 from generation.item import Item, messages_from
 from generation.migrations import generation_migrations
-from generation.turn import Added, Answer, Run, Turn
+from generation.turn import Added, Answer, Conversation, Run, Turn
 from rubrics import canonical_json
 
 
@@ -31,65 +31,109 @@ class TurnStore:
         """Store turns with all that they rest on, in one transaction; equal rows once."""
         new = known = 0
         with self._db.atomic():
-            keep(
-                self._db,
-                "runs",
-                {
-                    "run_id": run.run_id,
-                    "kind": run.kind,
-                    "provenance": canonical_json(run.provenance),
-                    "started_at": now(),
-                },
-            )
+            self.keep_run(run)
             for turn in turns:
-                if self._keep_turn(run.run_id, turn):
+                if self.keep_turn(run.run_id, turn):
                     new += 1
                 else:
                     known += 1
         return Added(new, known)
 
-    def _keep_turn(self, run_id: str, turn: Turn) -> bool:
-        answer, conversation = turn.answer, turn.answer.conversation
-        keep(
-            self._db,
-            "conversations",
-            {
-                "conversation_id": conversation.conversation_id,
-                "dataset": conversation.dataset,
-                "source_id": conversation.source_id,
-                "messages": canonical_json([m.as_dict() for m in conversation.messages]),
-                "meta": canonical_json(conversation.meta),
-            },
-        )
-        keep(
-            self._db,
-            "answers",
-            {
-                "answer_id": answer.answer_id,
-                "conversation_id": conversation.conversation_id,
-                "run_id": run_id,
-            }
-            | _row(answer, drop=("conversation",)),
-        )
-        new = keep(
-            self._db,
-            "turns",
-            {"turn_id": turn.turn_id, "answer_id": answer.answer_id, "run_id": run_id}
-            | _row(turn, drop=("answer",))
-            | {"item_hash": turn.item.hash, "meta": canonical_json(turn.meta)},
-        )
+    def add_answers(self, run: Run, answers: Iterable[Answer]) -> None:
+        """Store answers that have no turn yet, in one transaction; equal rows once."""
+        with self._db.atomic():
+            self.keep_run(run)
+            for answer in answers:
+                self.keep_answer(run.run_id, answer)
+
+    def keep_run(self, run: Run) -> None:
+        row = {
+            "run_id": run.run_id,
+            "kind": run.kind,
+            "provenance": canonical_json(run.provenance),
+            "started_at": now(),
+        }
+        keep(self._db, "runs", row)
+
+    def keep_conversation(self, conversation: Conversation) -> None:
+        conversation_id = conversation.conversation_id
+        if self._has("conversations", "conversation_id", conversation_id):
+            return
+        row = {
+            "conversation_id": conversation_id,
+            "dataset": conversation.dataset,
+            "source_id": conversation.source_id,
+            "messages": canonical_json([m.as_dict() for m in conversation.messages]),
+            "meta": canonical_json(conversation.meta),
+            "root": conversation.root,
+        }
+        keep(self._db, "conversations", row)
+
+    def keep_answer(self, run_id: str, answer: Answer) -> bool:
+        """Store an answer with its conversation; says whether it is new. The run must be kept."""
+        if self._has("answers", "answer_id", answer.answer_id):
+            return False
+        self.keep_conversation(answer.conversation)
+        row = {
+            "answer_id": answer.answer_id,
+            "conversation_id": answer.conversation.conversation_id,
+            "run_id": run_id,
+        }
+        return keep(self._db, "answers", row | _row(answer, drop=("conversation",)))
+
+    def keep_turn(self, run_id: str, turn: Turn) -> bool:
+        """Store a turn with all it rests on; says whether it is new. The run must be kept."""
+        self.keep_answer(run_id, turn.answer)
+        row = {
+            "turn_id": turn.turn_id,
+            "answer_id": turn.answer.answer_id,
+            "run_id": run_id,
+            "item_hash": turn.item.hash,
+            "condition": turn.condition,
+        }
+        new = keep(self._db, "turns", _row(turn, drop=("answer",)) | row)
         keep(self._db, "run_turns", {"run_id": run_id, "turn_id": turn.turn_id})
         return new
 
-    def turns_by_conversation(self, run_id: str) -> dict[str, int]:
-        """How many turns of each conversation a run has given, be they first or not."""
-        rows = self._db.conn.execute(
-            """SELECT answers.conversation_id, count(*) FROM run_turns
-               JOIN turns USING (turn_id) JOIN answers USING (answer_id)
-               WHERE run_turns.run_id = ? GROUP BY answers.conversation_id""",
-            [run_id],
-        )
-        return dict(rows.fetchall())
+    def _has(self, table: str, key: str, value: str) -> bool:
+        # Asked before a row is written out: most turns rest on an answer that is there already.
+        found = self._db.conn.execute(f"SELECT 1 FROM {table} WHERE {key} = ?", [value])
+        return found.fetchone() is not None
+
+    def turns(self, run_id: str | None = None) -> Iterator[Turn]:
+        """Every turn, or every one that a run gave, with all it rests on; followed ones first."""
+        of_run = "JOIN run_turns USING (turn_id) WHERE run_turns.run_id = ?" if run_id else ""
+        numbers = self._db.conn.execute("SELECT DISTINCT number FROM turns ORDER BY number")
+        for (number,) in numbers.fetchall():
+            joint = "AND" if run_id else "WHERE"
+            rows = self._db.conn.execute(
+                f"""SELECT {_columns("turns", Turn, "answer")}, {_ANSWER_COLUMNS}
+                    FROM turns JOIN answers USING (answer_id)
+                    JOIN conversations USING (conversation_id)
+                    {of_run} {joint} turns.number = ? ORDER BY turns.rowid""",
+                [run_id, number] if run_id else [number],
+            )
+            for row in rows:
+                yield _turn_from(row)
+
+    def turn_of_row(self, row_id: str) -> Turn | None:
+        """The turn that a row of a plan gave, if it is there."""
+        row = self._db.conn.execute(
+            f"""SELECT {_columns("turns", Turn, "answer")}, {_ANSWER_COLUMNS}
+                FROM turns JOIN answers USING (answer_id)
+                JOIN conversations USING (conversation_id) WHERE turns.row_id = ?""",
+            [row_id],
+        ).fetchone()
+        return _turn_from(row) if row else None
+
+    def answer(self, answer_id: str) -> Answer:
+        """One stored answer with its conversation."""
+        row = self._db.conn.execute(
+            f"""SELECT {_ANSWER_COLUMNS} FROM answers JOIN conversations USING (conversation_id)
+                WHERE answer_id = ?""",
+            [answer_id],
+        ).fetchone()
+        return _answer_from(row)
 
     def count(self) -> int:
         """How many turns there are, equal ones each."""
@@ -116,7 +160,53 @@ def item_from(messages: str, answer: str, turn: str) -> Item:
 
 
 def _row(record: Answer | Turn, *, drop: tuple[str, ...]) -> dict[str, Any]:
-    row = {key: value for key, value in asdict(record).items() if key not in drop}
-    if row["token_ids"] is not None:
-        row["token_ids"] = json.dumps(row["token_ids"])
+    row = {f.name: getattr(record, f.name) for f in fields(record) if f.name not in drop}
+    for name in _JSON_COLUMNS & row.keys():
+        if row[name] is not None:
+            row[name] = canonical_json(row[name])
     return row
+
+
+def _names(record: type, *, drop: str) -> list[str]:
+    return [field.name for field in fields(record) if field.name != drop]
+
+
+def _columns(table: str, record: type, drop: str) -> str:
+    return ", ".join(f"{table}.{name}" for name in _names(record, drop=drop))
+
+
+def conversation_columns() -> str:
+    """The columns that `conversation_from` reads, in its order."""
+    return _columns("conversations", Conversation, drop="")
+
+
+def conversation_from(row: Sequence[Any]) -> Conversation:
+    values = dict(zip(_names(Conversation, drop=""), row, strict=True))
+    messages = messages_from(json.loads(values.pop("messages")))
+    return Conversation(messages=messages, **_parsed(values))
+
+
+_JSON_COLUMNS = {"token_ids", "meta", "flags"}
+_ANSWER_COLUMNS = f"{_columns('answers', Answer, 'conversation')}, {conversation_columns()}"
+
+
+def _turn_from(row: tuple[Any, ...]) -> Turn:
+    names = _names(Turn, drop="answer")
+    values = _parsed(dict(zip(names, row, strict=False)))
+    values["flags"] = tuple(values["flags"])
+    return Turn(answer=_answer_from(row[len(names) :]), **values)
+
+
+def _answer_from(row: tuple[Any, ...]) -> Answer:
+    names = _names(Answer, drop="conversation")
+    conversation = conversation_from(row[len(names) :])
+    return Answer(conversation, **_parsed(dict(zip(names, row, strict=False))))
+
+
+def _parsed(values: dict[str, Any]) -> dict[str, Any]:
+    for name in _JSON_COLUMNS & values.keys():
+        if values[name] is not None:
+            values[name] = json.loads(values[name])
+    if values.get("token_ids") is not None:
+        values["token_ids"] = tuple(values["token_ids"])
+    return values

@@ -1,6 +1,7 @@
 """A user turn with all that it rests on: conversation, answer, turn, and the run that made it."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from generation.item import Item, Message
@@ -14,21 +15,25 @@ class Run:
     kind: str
     provenance: dict[str, Any]
 
-    @property
+    @cached_property
     def run_id(self) -> str:
         return fingerprint({"kind": self.kind, "provenance": self.provenance})
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """Messages ending in q, with the data set and the row that they come from."""
+    """Messages ending in q, with the data set and the row that they come from.
+
+    `root` is the conversation_id of the one that this one grew out of by generated turns.
+    """
 
     dataset: str
     source_id: str
     messages: tuple[Message, ...]
     meta: dict[str, Any] = field(default_factory=dict)
+    root: str | None = None
 
-    @property
+    @cached_property
     def conversation_id(self) -> str:
         return fingerprint(
             {
@@ -41,7 +46,12 @@ class Conversation:
 
 @dataclass(frozen=True)
 class Answer:
-    """The assistant's answer a; the token fields are None where a was not generated here."""
+    """The assistant's answer a: what a reader sees of it, its thinking apart.
+
+    The token fields are None where a was not generated here. `row_id` names the row of a plan
+    that this is. A perturbed answer says what was done to the answer `parent_id`. `unusable` says
+    why no user turn can follow.
+    """
 
     conversation: Conversation
     text: str
@@ -52,23 +62,38 @@ class Answer:
     token_ids: tuple[int, ...] | None = None
     finish_reason: str | None = None
     stop_token_id: int | None = None
+    row_id: str | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    prompt_token_hash: str | None = None
+    thinking: str | None = None
+    unusable: str | None = None
+    perturbation: str = "none"
+    parent_id: str | None = None
 
-    @property
+    @cached_property
     def answer_id(self) -> str:
-        return fingerprint(
-            {
-                "conversation": self.conversation.conversation_id,
-                "text": self.text,
-                "model": self.model,
-                "temperature": self.temperature,
-                "seed": self.seed,
-            }
-        )
+        """Of what it says and where it comes from; of a row of a plan, of the row too."""
+        identity = {
+            "conversation": self.conversation.conversation_id,
+            "text": self.text,
+            "model": self.model,
+            "temperature": self.temperature,
+            "seed": self.seed,
+        }
+        row = {"row": self.row_id, "parent": self.parent_id, "perturbation": self.perturbation}
+        if self.row_id or self.parent_id:
+            identity |= row
+        return fingerprint(identity)
 
 
 @dataclass(frozen=True)
 class Turn:
-    """The user turn u after an answer; `setting` is 'self-generated' or 'held-out'."""
+    """The user turn u after an answer; `setting` is 'self-generated' or 'held-out'.
+
+    `number` counts generated user turns of one conversation, `follows` is the turn_id of the one
+    before. `flags` say what a reader of the numbers must know, such as 'length'.
+    """
 
     answer: Answer
     text: str
@@ -85,27 +110,47 @@ class Turn:
     finish_reason: str | None = None
     stop_token_id: int | None = None
     meta: dict[str, Any] = field(default_factory=dict)
+    row_id: str | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    number: int = 1
+    follows: str | None = None
+    flags: tuple[str, ...] = ()
 
     @property
+    def condition(self) -> str:
+        """What else than model, data set, temperature and perturbation is unusual about it.
+
+        Rates are counted by it; '' for the default.
+        """
+        unusual = (
+            self.context_mode if self.context_mode not in (None, "history") else None,
+            None if self.top_p in (None, 1) else f"top-p {self.top_p:g}",
+            f"top-k {self.top_k}" if self.top_k else None,
+            f"user turn {self.number}" if self.number > 1 else None,
+        )
+        return ", ".join(filter(None, unusual))
+
+    @cached_property
     def item(self) -> Item:
         return Item(self.answer.conversation.messages, self.answer.text, self.text)
 
-    @property
+    @cached_property
     def turn_id(self) -> str:
-        return fingerprint(
-            {
-                "answer": self.answer.answer_id,
-                "text": self.text,
-                "setting": self.setting,
-                "model": self.model,
-                "temperature": self.temperature,
-                "sample_index": self.sample_index,
-                "perturbation": self.perturbation,
-                "context_mode": self.context_mode,
-                "seed": self.seed,
-                "meta": self.meta,
-            }
-        )
+        """Of what it says and how it was made; of a row of a plan, of the row too."""
+        identity = {
+            "answer": self.answer.answer_id,
+            "text": self.text,
+            "setting": self.setting,
+            "model": self.model,
+            "temperature": self.temperature,
+            "sample_index": self.sample_index,
+            "perturbation": self.perturbation,
+            "context_mode": self.context_mode,
+            "seed": self.seed,
+            "meta": self.meta,
+        }
+        return fingerprint(identity | ({"row": self.row_id} if self.row_id else {}))
 
 
 @dataclass(frozen=True)

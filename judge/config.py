@@ -3,8 +3,8 @@
 from dataclasses import dataclass, fields
 from typing import Any, TypeGuard
 
+from generation.toml_file import shown
 from judge.server.endpoint import DEFAULT_KEY_VARIABLE
-from judge.toml_file import shown
 from rubrics import InputError
 
 MAX_RUNS = 100

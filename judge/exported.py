@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from generation.database import readable_refusals
+from generation.toml_file import parse_toml, shown
 from judge.anchors import Anchor, read_anchors
 from judge.config import MAX_RUNS, checked_model, is_name, wrong_parameter
 from judge.judge import LEXICAL, Judge
 from judge.prompts.prompt import JudgePrompt, check_prompt
 from judge.reading import Reading, parse_reading
-from judge.toml_file import parse_toml, shown
 from rubrics import InputError, Rubric, bytes_fingerprint, fingerprint, parse_rubric
 
 PROMPT, RUBRIC, CALIBRATION, ANCHORS, MANIFEST = (

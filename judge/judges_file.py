@@ -4,9 +4,9 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from generation.toml_file import read_toml, shortened
 from judge.config import JudgeConfig, checked
 from judge.judge import LEXICAL
-from judge.toml_file import read_toml, shortened
 from rubrics import InputError
 
 _EXPECTED = '[[judge]] tables with model = "NAME"'

@@ -26,11 +26,19 @@ VERBS = {"generate": generate, "annotate": annotate, "judge": judge, "calibrate"
 ONE_IMPORTER = {
     "gradio": "annotator/web/gradio_app.py",
     "openai": "judge/server/client.py",
-    "vllm": "generation/vllm_engine.py",
+    "vllm": "generation/engines/vllm_engine.py",
     "krippendorff": "annotator/measures/alpha.py",
+    "ray": "generation/engines/ray_engine.py",
+    "huggingface_hub": "generation/hub.py",
+    "if_verifiable": "generation/accuracy/if_verifiable_checker.py",
+    "math_verify": "generation/accuracy/math_verify_checker.py",
+    "tomli_w": "generation/plan/plan_file.py",
     "gepa": "judge/calibration/suggest/gepa_optimizer.py",
 }
-HEAVY = {"gradio", "openai", "vllm", "sklearn", "pandas", "matplotlib", "scipy", "numpy"}
+HEAVY = {
+    "gradio", "openai", "vllm", "sklearn", "pandas", "matplotlib", "scipy", "numpy", "ray", "httpx",
+    "transformers", "huggingface_hub",
+}  # fmt: skip
 
 
 def imported_by(path: Path) -> set[str]:

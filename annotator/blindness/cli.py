@@ -26,8 +26,8 @@ def blindness(study, as_json, output) -> None:
     from annotator.blindness.report import blindness_report
     from annotator.blindness.terminal import report_text
     from annotator.exchange.who import People
-    from annotator.exchange.whole import made_whole
     from annotator.labels import open_labels
+    from generation.exchange.whole import made_whole
 
     with open_labels(study.labels) as database:
         report = blindness_report(database, study, People())

@@ -6,8 +6,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotator.exchange.whole import made_whole
 from generation.database import BUSY_TIMEOUT_MS, readable_refusals
+from generation.exchange.whole import made_whole
 from rubrics import InputError
 
 

@@ -12,7 +12,7 @@ from sqlite_utils import Database
 from annotator.exchange.jsonl import write_jsonl
 from annotator.exchange.record import AnnotationRecord, annotation_records, one_version
 from annotator.exchange.who import People, Who, people
-from annotator.exchange.whole import made_whole
+from generation.exchange.whole import made_whole
 from rubrics import InputError
 
 

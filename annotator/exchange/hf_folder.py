@@ -19,9 +19,10 @@ from urllib.parse import quote
 from sqlite_utils import Database
 
 from annotator.exchange.jsonl import write_jsonl
-from annotator.exchange.parquet_table import write_parquet, write_rows
+from annotator.exchange.parquet_table import write_parquet
 from annotator.exchange.record import AnnotationRecord
 from annotator.exchange.who import People, Who
+from generation.exchange.parquet_file import write_rows
 
 ITEM_COLUMNS = {name: "string" for name in ("item", "messages", "answer", "turn")}
 ADJUDICATION_COLUMNS = {

@@ -16,9 +16,9 @@ from sqlite_utils import Database
 
 from annotator.exchange.tables import EXPORTED, Table
 from annotator.exchange.who import People, Who
-from annotator.exchange.whole import made_whole
 from annotator.labels import open_labels
 from generation.database import immediate
+from generation.exchange.whole import made_whole
 from generation.item import is_storable
 from generation.study import Study
 from generation.version import tool_version

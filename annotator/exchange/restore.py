@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annotator.exchange.backup import copy_at_rest
-from annotator.exchange.whole import on_disk
 from annotator.labels import open_labels
 from generation.clock import now
 from generation.database import readable_refusals
+from generation.exchange.whole import on_disk
 from rubrics import InputError
 
 # The log of an SQLite file and its index, which SQLite plays into whatever file has the name.

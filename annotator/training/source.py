@@ -9,7 +9,7 @@ from typing import Any
 from annotator.assignment.worklist import work_list
 from annotator.nearest import did_you_mean
 from annotator.training.training_set import TrainingItem
-from generation.importer import read_turns
+from generation.exchange.importer import read_turns
 from generation.item import Item, Message
 from rubrics import InputError, Rubric
 

@@ -9,10 +9,16 @@ from rubrics import bytes_fingerprint
 
 
 def conversations_by_id(pipeline_db: Database) -> dict[str, int]:
-    """A number per conversation id; the same for the same messages, as two data sets can have."""
+    """A number per conversation id; the same for the same messages, as two data sets can have.
+
+    A conversation that grew by generated turns has the number of the one it grew out of.
+    """
     numbers: dict[str, int] = {}  # by fingerprint of the stored messages, which are canonical JSON
     rows = pipeline_db.conn.execute(
-        "SELECT conversation_id, messages FROM conversations ORDER BY conversation_id"
+        """SELECT grown.conversation_id, coalesce(roots.messages, grown.messages)
+           FROM conversations AS grown
+           LEFT JOIN conversations AS roots ON roots.conversation_id = grown.root
+           ORDER BY grown.conversation_id"""
     )
     return {
         conversation_id: numbers.setdefault(bytes_fingerprint(messages.encode()), len(numbers))

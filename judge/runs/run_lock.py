@@ -1,58 +1,20 @@
 """One run at a time per judge model and study, so that no verdict is paid for twice."""
 
-import contextlib
-import errno
-import fcntl
-import os
-from collections.abc import Iterator
-from pathlib import Path
+from contextlib import AbstractContextManager
 
-from generation.database import readable_refusals
+from generation.process_lock import process_lock
 from generation.study import Study
-from rubrics import InputError, fingerprint, short
+from rubrics import fingerprint, short
 
 
-@contextlib.contextmanager
-def run_lock(study: Study, model: str, prompt_hash: str) -> Iterator[None]:
+def run_lock(study: Study, model: str, prompt_hash: str) -> AbstractContextManager[None]:
     """Hold the study's lock for this model and prompt; it is let go when the process ends.
 
     Raises InputError when another process holds it.
     """
     name = short(fingerprint({"model": model, "prompt": prompt_hash}))
-    path = study.folder / f".judge-{name}.lock"
-    with contextlib.ExitStack() as held:
-        # The second try is for a lock file that was made anew between our opening and locking it.
-        with readable_refusals(path):
-            if not any(_locked(path, held) for _attempt in range(2)):
-                raise InputError(
-                    f"another run of {model} under this prompt is going on in {study.folder}; "
-                    "wait for it, or stop it and run the command again"
-                )
-        yield
-
-
-def _locked(path: Path, held: contextlib.ExitStack) -> bool:
-    """Lock the file, which stays open as long as `held`; False where another process has it."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        descriptor = os.open(path, flags, 0o666)
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise InputError(
-                f"{path} is a link, expected the lock's own file; remove it"
-            ) from error
-        raise
-    held.callback(os.close, descriptor)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return _is_at(path, descriptor)
-
-
-def _is_at(path: Path, descriptor: int) -> bool:
-    """Whether the open file is still the one of this name, which others lock."""
-    try:
-        return os.path.samestat(os.fstat(descriptor), os.lstat(path))
-    except FileNotFoundError:
-        return False
+    return process_lock(
+        study.folder / f".judge-{name}.lock",
+        f"another run of {model} under this prompt is going on in {study.folder}; "
+        "wait for it, or stop it and run the command again",
+    )

@@ -5,7 +5,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from judge.toml_file import read_toml, shortened, shown
+from generation.toml_file import read_toml, shortened, shown
 from rubrics import InputError
 
 TOKENS_PER_PRICE = 1_000_000

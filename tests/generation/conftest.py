@@ -2,52 +2,68 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import resources
 from typing import Any
 
 import pytest
+from small_plan import run_of
 
-from generation.chat_model import ChatModel
-from generation.chat_template import ChatTemplate
-from generation.engine import Completion, Sampling, completion_from_tokens
-from generation.user_turn_cut import derive_user_turn_cut
+from generation.chat.chat_model import ChatModel
+from generation.chat.chat_template import ChatTemplate
+from generation.chat.user_turn_cut import derive_user_turn_cut
+from generation.engines.engine import Completion, Failure, Request, Sampling
+from generation.probe.maker import Maker
+from generation.probe.model_probe import ModelProbe
+from generation.probe.row_store import open_rows
+from generation.probe.run_plan import ALL
+from generation.probe.start import first_starts
+from generation.probe.turn_stage import TurnStage
 
 SPECIALS = {"<|endoftext|>": 0, "<|im_start|>": 1, "<|im_end|>": 2}
 FIRST_CHARACTER = 10
 
 
 class ScriptedEngine:
-    """Says what `script(prompt text, sampling)` says, then its stop token if there is room."""
+    """Says what `script(prompt text, sampling)` says, then its stop token if there is room.
 
-    def __init__(self, script: Callable[[str, Sampling], str], context_length: int = 4096) -> None:
+    A script may return a Failure instead, or raise EngineDied.
+    """
+
+    def __init__(
+        self, script: Callable[[str, Sampling], str | Failure], context_length: int = 4096
+    ) -> None:
         self.context_length = context_length
         self.prompts: list[str] = []
         self.sampling: list[Sampling] = []
+        self.closed = 0
         self._script = script
 
-    def generate(
-        self, prompts: Sequence[Sequence[int]], sampling: Sequence[Sampling]
-    ) -> list[Completion]:
-        completions = []
-        for prompt, row in zip(prompts, sampling, strict=True):
-            text = decode(prompt, False)
+    def generate(self, requests: Iterable[Request]) -> Iterator[tuple[str, Completion | Failure]]:
+        for request in requests:
+            text, row = decode(request.prompt, False), request.sampling
             self.prompts.append(text)
             self.sampling.append(row)
-            tokens = [*encode(self._script(text, row)), SPECIALS["<|im_end|>"]]
+            said = self._script(text, row)
+            if isinstance(said, Failure):
+                yield request.row_id, said
+                continue
+            tokens = (*encode(said), SPECIALS["<|im_end|>"])
             stopped = len(tokens) <= row.max_tokens
-            completions.append(
-                completion_from_tokens(
+            yield (
+                request.row_id,
+                Completion(
                     tokens[: row.max_tokens],
                     "stop" if stopped else "length",
                     tokens[-1] if stopped else None,
-                    decode,
-                )
+                ),
             )
-        return completions
 
     def provenance(self) -> dict[str, Any]:
         return {"engine": "scripted"}
+
+    def close(self) -> None:
+        self.closed += 1
 
 
 def encode(text: str) -> list[int]:
@@ -88,6 +104,7 @@ def chat_model(smollm_template: ChatTemplate) -> ChatModel:
         name="scripted",
         cut=derive_user_turn_cut(smollm_template, SPECIALS, ends),
         encode=encode,
+        decode=decode,
         answer_stops=(2,),
         special_tokens=frozenset(SPECIALS),
         generation_config=None,
@@ -99,3 +116,26 @@ def chat_model(smollm_template: ChatTemplate) -> ChatModel:
 @pytest.fixture
 def scripted_engine() -> type[ScriptedEngine]:
     return ScriptedEngine
+
+
+@pytest.fixture
+def study(tmp_path):
+    """Probes with a script into one store, each call as a command would: engine and all anew."""
+
+    class Probed:
+        store = open_rows(tmp_path / "pipeline.db")
+        opened = 0
+
+        def __call__(self, model, engine, plan, data, *, shard=ALL, **options):
+            def open_engine():
+                self.opened += 1
+                return engine
+
+            maker = Maker(self.store, run_of(plan), model.name, open_engine, {})
+            probe = ModelProbe(maker, TurnStage(self.store, model, plan), **options)
+            return probe.probe(first_starts(plan, [data], shard))
+
+        def turns(self):
+            return list(self.store.turns.turns())
+
+    return Probed()

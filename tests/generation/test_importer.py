@@ -11,8 +11,8 @@ from hostile_texts import HOSTILE_TEXTS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.import_file import MAX_FIELD_CHARACTERS
-from generation.importer import import_file, read_turns
+from generation.exchange.import_file import MAX_FIELD_CHARACTERS
+from generation.exchange.importer import import_file, read_turns
 from generation.store import open_turns
 from generation.turn import Added
 from rubrics import InputError, bytes_fingerprint

@@ -1,163 +1,279 @@
-"""The probe with a scripted engine: contexts, seeds, temperatures, what a row keeps."""
+"""The probe with a scripted engine: contexts, seeds, cells, perturbations, what a row keeps."""
 
+from collections import Counter
 from dataclasses import asdict, replace
 
 import pytest
+from small_plan import answer_or_turn, dataset, plan_of, questions, run_of
 
-from generation.dataset import Dataset
+from generation.datasets.dataset import Rows
+from generation.engines.engine import EngineDied, Failure
 from generation.item import Message
-from generation.probe import Plan, Probe
-from generation.probe_run import run_probe
-from generation.store import open_turns
-from generation.turn import Added, Conversation
-from rubrics import InputError, canonical_json
+from generation.plan.plan import AnswerPlan, DatasetPlan, Sweep
+from generation.probe.maker import Maker
+from generation.probe.model_probe import ModelProbe
+from generation.probe.row_store import open_rows
+from generation.probe.run_plan import ALL, run_provenance
+from generation.probe.start import Shard, first_starts
+from generation.probe.turn_stage import TurnStage
+from generation.turn import Answer, Conversation
+from rubrics import canonical_json
 
-SWEEP = Plan(temperatures=(0.7, 0.0, 0.3, 0.0), samples=2)
-
-
-def conversations(*questions):
-    return [
-        Conversation("gsm8k", f"test-{number}", (Message("user", question),))
-        for number, question in enumerate(questions, start=1)
-    ]
+SWEEP = Sweep(temperatures=(0.7, 0.0, 0.3, 0.0), samples=2)
+LONG = "a word " * 30  # 210 tokens here, of which a truncation keeps 53
 
 
-def answer_or_turn(prompt, sampling):
-    return "4" if prompt.endswith("assistant\n") else f"Why at {sampling.temperature}?"
+@pytest.fixture
+def probed(study, chat_model, scripted_engine):
+    """Turns and engine of one probe of one question, or of the data given."""
+
+    def probe(plan, script=answer_or_turn, data=None, **options):
+        engine = scripted_engine(script)
+        study(chat_model, engine, plan, data or questions("2+2?"), **options)
+        return study.turns(), engine
+
+    return probe
 
 
-def test_turn_goes_on_after_the_stored_answer_under_the_user_role(chat_model, scripted_engine):
-    engine = scripted_engine(answer_or_turn)
-    turns = Probe(chat_model, engine, Plan()).turns(conversations("2+2?"))
+def test_turn_goes_on_after_the_stored_answer_under_the_user_role(probed):
+    (turn,), engine = probed(plan_of())
     assert engine.prompts[0].endswith("user\n2+2?<|im_end|>\n<|im_start|>assistant\n")
     assert engine.prompts[1].endswith("assistant\n4<|im_end|>\n<|im_start|>user\n")
-    (turn,) = turns
     assert (turn.answer.text, turn.text) == ("4", "Why at 0.0?")
     assert turn.text_raw == "Why at 0.0?<|im_end|>"
     assert (turn.finish_reason, turn.stop_token_id, turn.context_mode) == ("stop", 2, "history")
+    assert (turn.number, turn.flags, turn.condition) == (1, (), "")
 
 
-def test_zero_once_and_every_other_temperature_as_often_as_asked(chat_model, scripted_engine):
-    engine = scripted_engine(answer_or_turn)
-    turns = Probe(chat_model, engine, SWEEP).turns(conversations("2+2?", "3+3?"))
-    drawn = [(turn.temperature, turn.sample_index) for turn in turns]
-    assert drawn == [(0.0, 0), (0.3, 0), (0.3, 1), (0.7, 0), (0.7, 1)] * 2
+def test_zero_once_and_every_other_temperature_as_often_as_asked(probed):
+    turns, engine = probed(plan_of(SWEEP), data=questions("2+2?", "3+3?"))
+    drawn = Counter((turn.temperature, turn.sample_index) for turn in turns)
+    assert drawn == dict.fromkeys([(0.0, 0), (0.3, 0), (0.3, 1), (0.7, 0), (0.7, 1)], 2)
     assert {row.temperature for row in engine.sampling[2:]} == {0.0, 0.3, 0.7}, "one batch"
 
 
-def test_every_drawn_row_has_a_seed_of_its_own(chat_model, scripted_engine):
-    probe = Probe(chat_model, scripted_engine(answer_or_turn), SWEEP)
-    first, again = (probe.turns(conversations("2+2?", "3+3?")) for _ in range(2))
+def test_nucleus_and_top_k_are_swept_above_temperature_zero_alone(probed):
+    sweep = Sweep(temperatures=(0.0, 1.0), top_p=(1.0, 0.9), top_k=(0, 20))
+    turns, engine = probed(plan_of(sweep))
+    drawn = {(turn.temperature, turn.top_p, turn.top_k) for turn in turns}
+    at_one = {(1.0, top_p, top_k) for top_p in (1.0, 0.9) for top_k in (0, 20)}
+    assert drawn == {(0.0, 1.0, 0)} | at_one
+    assert {(row.temperature, row.top_p, row.top_k) for row in engine.sampling[1:]} == drawn
+    assert {turn.condition for turn in turns} == {
+        "", "top-p 0.9", "top-k 20", "top-p 0.9, top-k 20",
+    }  # fmt: skip
+
+
+def test_every_drawn_row_has_a_seed_of_its_own_and_the_same_again(
+    probed, tmp_path, chat_model, scripted_engine
+):
+    data = questions("2+2?", "3+3?")
+    first, _ = probed(plan_of(SWEEP), data=data)
     seeds = [turn.seed for turn in first if turn.temperature > 0]
     assert len(set(seeds)) == len(seeds) == 8
     assert all(0 <= seed < 2**31 for seed in seeds)
     assert {turn.seed for turn in first if turn.temperature == 0} == {None}
-    assert [turn.turn_id for turn in first] == [turn.turn_id for turn in again]
-    other = Probe(chat_model, scripted_engine(answer_or_turn), replace(SWEEP, seed=1))
-    assert not set(seeds) & {turn.seed for turn in other.turns(conversations("2+2?", "3+3?"))}
+
+    def elsewhere(name, plan):
+        (tmp_path / name).mkdir()
+        store = open_rows(tmp_path / name / "pipeline.db")
+        engine = scripted_engine(answer_or_turn)
+        maker = Maker(store, run_of(plan), "scripted", lambda: engine, {})
+        stage = TurnStage(store, chat_model, plan)
+        ModelProbe(maker, stage).probe(first_starts(plan, [data], ALL))
+        return list(store.turns.turns())
+
+    assert {t.turn_id for t in elsewhere("same", plan_of(SWEEP))} == {t.turn_id for t in first}
+    other = elsewhere("other", plan_of(SWEEP, seed=1))
+    assert not set(seeds) & {turn.seed for turn in other}
 
 
-def test_answer_stops_at_ends_of_sequence_and_turn_at_role_tokens_too(chat_model, scripted_engine):
-    engine = scripted_engine(answer_or_turn)
-    Probe(chat_model, engine, Plan()).turns(conversations("2+2?"))
+def test_answer_stops_at_ends_of_sequence_and_turn_at_role_tokens_too(probed):
+    _, engine = probed(plan_of())
     assert [row.stop_token_ids for row in engine.sampling] == [(2,), (1, 2)]
 
 
-def test_row_that_reaches_the_limit_is_kept_as_such(chat_model, scripted_engine):
-    engine = scripted_engine(answer_or_turn)
-    (turn,) = Probe(chat_model, engine, Plan(max_turn_tokens=3)).turns(conversations("2+2?"))
+def test_row_that_reaches_the_limit_is_kept_and_flagged(probed):
+    (turn,), _ = probed(plan_of(max_turn_tokens=3))
     assert (turn.text, turn.finish_reason, turn.stop_token_id) == ("Why", "length", None)
+    assert turn.flags == ("length",)
 
 
-def test_special_tokens_stay_in_the_raw_text_alone(chat_model, scripted_engine):
-    engine = scripted_engine(lambda prompt, _: "<|endoftext|>Hm" if "4" in prompt else "4")
-    (turn,) = Probe(chat_model, engine, Plan()).turns(conversations("2+2?"))
+def test_special_tokens_stay_in_the_raw_text_alone(probed):
+    (turn,), _ = probed(plan_of(), lambda prompt, _: "<|endoftext|>Hm" if "4" in prompt else "4")
     assert (turn.text, turn.text_raw) == ("Hm", "<|endoftext|>Hm<|im_end|>")
 
 
-def test_context_that_does_not_fit_is_refused_before_anything_is_generated(
-    chat_model, scripted_engine
-):
+def test_real_answers_are_gone_on_from_in_the_held_out_setting(probed):
+    answer = Answer(Conversation("gsm8k", "1", (Message("user", "2+2?"),)), "Four.")
+    turns, engine = probed(
+        plan_of(Sweep(settings=("held-out",), perturbations=("none", "ask"))),
+        data=dataset(Rows((), (answer,))),
+    )
+    assert {turn.setting for turn in turns} == {"held-out"}
+    assert len(engine.prompts) == 2, "nothing is answered"
+    assert [turn.answer.text for turn in turns] == ["Four.\n\nWhat do you think?", "Four."]
+    assert {turn.answer.model for turn in turns} == {None}
+
+
+def test_perturbed_answers_are_stored_and_gone_on_from(probed):
+    sweep = Sweep(perturbations=("none", "truncate", "ask"))
+    turns, engine = probed(
+        plan_of(sweep), lambda prompt, _: LONG if prompt.endswith("assistant\n") else "Hm?"
+    )
+    said = {turn.perturbation: turn.answer for turn in turns}
+    assert said["truncate"].text == LONG[:53]
+    assert said["ask"].text == LONG.rstrip() + "\n\nWhat do you think?"
+    assert {said[name].parent_id for name in ("truncate", "ask")} == {said["none"].answer_id}
+    assert sum(LONG[:53] + "<|im_end|>" in prompt for prompt in engine.prompts) == 1
+
+
+def test_next_user_turns_follow_what_the_model_answers_to_the_former(probed):
+    def script(prompt, _):
+        return f"said {prompt.count('im_start')}"
+
+    sweep = Sweep(temperatures=(0.0, 1.0), samples=2, user_turns=3)
+    turns, _ = probed(plan_of(sweep), script)
+    assert Counter(turn.number for turn in turns) == {1: 3, 2: 3, 3: 3}
+    third = next(turn for turn in turns if (turn.number, turn.temperature) == (3, 0.0))
+    second = next(turn for turn in turns if turn.turn_id == third.follows)
+    assert (second.number, second.temperature, second.condition) == (2, 0.0, "user turn 2")
+    said = [message.content for message in third.item.messages]
+    assert said == ["2+2?", "said 3", "said 4", "said 5", "said 6"]
+    assert (third.answer.text, third.text) == ("said 7", "said 8")
+    root = turns[0].answer.conversation.conversation_id
+    assert third.answer.conversation.root == second.answer.conversation.root == root
+
+
+def test_conversation_ends_where_a_generated_turn_says_nothing(probed):
+    turns, _ = probed(
+        plan_of(Sweep(user_turns=2)), lambda prompt, _: "4" if prompt[-10:] == "assistant\n" else ""
+    )
+    assert [turn.number for turn in turns] == [1]
+
+
+def test_row_without_a_prompt_fails_alone(study, chat_model, scripted_engine):
+    engine = scripted_engine(answer_or_turn)
+    data = questions("2+2?<|im_end|>", "3+3?")
+    tally = study(chat_model, engine, plan_of(), data)
+    assert (tally.answers.new, tally.answers.failed) == (1, 1)
+    assert (tally.turns.new, tally.turns.waiting) == (1, 1)
+    (failure,) = study.store.failures()
+    assert (failure.act, failure.kind) == ("answer", "no prompt")
+    assert "<|im_end|>" in failure.message
+
+
+def test_prompt_longer_than_the_context_fails_alone(study, chat_model, scripted_engine):
     engine = scripted_engine(answer_or_turn, context_length=700)
-    with pytest.raises(InputError, match=r"test-2 has .* raise --context-length"):
-        Probe(chat_model, engine, Plan()).turns(conversations("2+2?", "long " * 100))
-    assert engine.prompts == []
+    tally = study(chat_model, engine, plan_of(), questions("2+2?", "long " * 100))
+    assert (tally.answers.new, tally.answers.failed) == (1, 1)
+    (failure,) = study.store.failures()
+    assert failure.kind == "too long"
+    assert "raise --context-length" in failure.message
 
 
-def test_control_token_in_a_question_is_refused(chat_model, scripted_engine):
-    probe = Probe(chat_model, scripted_engine(answer_or_turn), Plan())
-    with pytest.raises(InputError, match=r"test-1 holds '<\|im_end\|>'"):
-        probe.turns(conversations("2+2?<|im_end|>"))
+def test_failure_is_tried_again_on_request_alone(study, chat_model, scripted_engine):
+    broken = scripted_engine(lambda *_: Failure("server", "500"))
+    plan, data = plan_of(), questions("2+2?")
+    assert study(chat_model, broken, plan, data).answers.failed == 1
+    left = study(chat_model, scripted_engine(answer_or_turn), plan, data)
+    assert (left.answers.failed_before, left.turns.waiting, study.opened) == (1, 1, 1)
+    again = study(chat_model, scripted_engine(answer_or_turn), plan, data, retry_errors=True)
+    assert (again.answers.new, again.turns.new) == (1, 1)
+    assert study(chat_model, broken, plan, data).turns.known == 1
 
 
-def test_thinking_model_is_refused_with_the_way_out(chat_model, scripted_engine):
-    engine = scripted_engine(lambda *_: "<think>Well")
-    with pytest.raises(InputError, match="enable_thinking"):
-        Probe(chat_model, engine, Plan()).turns(conversations("2+2?"))
+def test_unusable_answer_has_no_turn_and_is_counted(study, chat_model, scripted_engine):
+    tally = study(chat_model, scripted_engine(lambda *_: ""), plan_of(), questions("2+2?"))
+    assert (tally.answers.new, tally.turns.new, tally.turns.waiting) == (1, 0, 1)
+    assert sum(tally.unusable.values()) == 1
 
 
-def test_run_resumes_and_adds_nothing_twice(tmp_path, chat_model, scripted_engine):
-    dataset = Dataset("gsm8k", "f.jsonl", "sha256:0", tuple(conversations("1?", "2?", "3?")))
-    store = open_turns(tmp_path / "pipeline.db")
-    progress = []
-
-    def run(limit):
+def test_larger_plan_adds_to_a_smaller_one(study, chat_model, scripted_engine):
+    def run(sweep, limit):
+        plan = plan_of(sweep, datasets=(DatasetPlan("gsm8k", "gsm8k", limit=limit),))
         engine = scripted_engine(answer_or_turn)
-        probe = Probe(chat_model, engine, Plan(temperatures=(0.0, 0.7)))
-        report = lambda done, total: progress.append((done, total))  # noqa: E731
-        added = run_probe(store, probe, [dataset], limit=limit, on_progress=report)
-        return added, len(engine.prompts)
+        tally = study(chat_model, engine, plan, questions("1?", "2?", "3?"))
+        return tally.turns.new, tally.turns.known, len(engine.prompts)
 
-    assert run(2) == (Added(4, 0), 6)
-    assert run(3) == (Added(2, 4), 3)
-    assert run(3) == (Added(0, 6), 0)
-    assert progress == [(0, 2), (2, 2), (2, 3), (3, 3), (3, 3)]
-
-
-def test_run_whose_turns_another_run_gave_first_is_resumed_too(
-    tmp_path, chat_model, scripted_engine
-):
-    dataset = Dataset("gsm8k", "f.jsonl", "sha256:0", tuple(conversations("1?", "2?")))
-    store = open_turns(tmp_path / "pipeline.db")
-
-    def run(seed):
-        engine = scripted_engine(answer_or_turn)
-        probe = Probe(chat_model, engine, Plan(seed=seed))
-        added = run_probe(store, probe, [dataset], limit=None, on_progress=lambda *_: None)
-        return added, len(engine.prompts)
-
-    assert run(0) == (Added(2, 0), 4)
-    assert run(1) == (Added(0, 2), 4), "it says the same at T = 0"
-    assert run(1) == (Added(0, 2), 0)
+    assert run(Sweep(temperatures=(0.0, 0.7)), 2) == (4, 0, 6)
+    assert run(Sweep(temperatures=(0.0, 0.7)), 3) == (2, 4, 3)
+    assert run(Sweep(temperatures=(0.0, 0.7)), 3) == (0, 6, 0)
+    assert study.opened == 2, "nothing is missing, so no engine is loaded"
+    assert run(Sweep(temperatures=(0.0, 0.7, 1.0)), 3) == (3, 6, 3)
+    linked = study.store.turns._db.execute("SELECT count(*) FROM run_turns GROUP BY run_id")
+    assert sorted(count for (count,) in linked) == [4, 6, 9], "a run has all its rows"
 
 
-def test_every_foreign_key_has_an_index(tmp_path):
-    database = open_turns(tmp_path / "pipeline.db")._db
-    for table in ("answers", "turns", "run_turns"):
+def test_engine_that_dies_loses_nothing_it_gave(study, chat_model, scripted_engine):
+    plan, data = plan_of(SWEEP), questions("1?", "2?", "3?")
+    said = []
+
+    def dies(prompt, sampling):
+        said.append(prompt)
+        if len(said) == 9:
+            raise EngineDied("out of memory")
+        return answer_or_turn(prompt, sampling)
+
+    with pytest.raises(EngineDied, match="out of memory"):
+        study(chat_model, scripted_engine(dies), plan, data)
+    assert len(study.turns()) == 5
+    tally = study(chat_model, scripted_engine(answer_or_turn), plan, data)
+    assert (tally.answers.known, tally.turns.known, tally.turns.new) == (3, 5, 10)
+    rows = [turn.row_id for turn in study.turns()]
+    assert len(rows) == len(set(rows)) == 15
+
+
+def test_engine_that_ends_without_a_word_about_a_row_has_died(study, chat_model, scripted_engine):
+    engine = scripted_engine(answer_or_turn)
+    engine.generate = lambda requests: iter([(r.row_id, None) for r in requests][:0])
+    with pytest.raises(EngineDied, match="without a result for 1 row"):
+        study(chat_model, engine, plan_of(), questions("2+2?"))
+    assert engine.closed == 1
+
+
+def test_shards_have_every_conversation_once(study, chat_model, scripted_engine):
+    data = questions(*map(str, range(20)))
+    engine = scripted_engine(answer_or_turn)
+    parts = [
+        study(chat_model, engine, plan_of(SWEEP), data, shard=Shard(index, 3)).answers.new
+        for index in (1, 2, 3)
+    ]
+    assert sum(parts) == 20
+    assert min(parts) > 0
+    assert study(chat_model, engine, plan_of(SWEEP), data).answers.known == 20
+
+
+def test_every_foreign_key_has_an_index(study):
+    database = study.store.turns._db
+    tables = ("conversations", "answers", "turns", "run_turns", "failures", "run_sittings")
+    for table in tables:
         leading = {index.columns[0] for index in database[table].indexes}
         keys = {key.column for key in database[table].foreign_keys}
         assert keys
         assert keys <= leading, table
 
 
-def test_provenance_says_what_the_numbers_rest_on(chat_model, scripted_engine):
-    probe = Probe(chat_model, scripted_engine(answer_or_turn), SWEEP)
-    provenance = probe.provenance([{"dataset": "gsm8k", "sha256": "sha256:0"}], "0.1.0")
+def test_provenance_says_what_the_numbers_rest_on(chat_model):
+    plan = plan_of(SWEEP)
+    provenance = run_provenance(plan, plan.models[0], chat_model, [questions("2+2?")])
     assert canonical_json(provenance)
     assert provenance["rendered_example"].endswith("4<|im_end|>\n<|im_start|>user\n")
-    assert provenance["model"]["stops"][1]["why"] == [
-        "generation_config.eos", "tokenizer.eos", "ends the user turn",
-    ]  # fmt: skip
-    assert provenance["sampling"]["turn"]["top_k"] == 0
+    assert {"generation_config.eos", "tokenizer.eos", "ends the user turn"} <= set(
+        provenance["model"]["stops"][1]["why"]
+    )
+    assert provenance["datasets"][0]["sha256"] == "sha256:0"
 
 
 @pytest.mark.parametrize("stop_strings", [(), ("</user>",)])
-def test_provenance_and_rows_have_the_same_sampling(chat_model, scripted_engine, stop_strings):
-    model = replace(chat_model, cut=replace(chat_model.cut, stop_strings=stop_strings))
-    engine = scripted_engine(answer_or_turn)
-    probe = Probe(model, engine, SWEEP)
-    probe.turns(conversations("2+2?"))
-    sampling = probe.provenance([], "0.1.0")["sampling"]
+def test_provenance_and_rows_have_the_same_sampling(
+    study, chat_model, scripted_engine, stop_strings
+):
+    derived = replace(chat_model.cut.derived, turn_strings=stop_strings)
+    model = replace(chat_model, cut=replace(chat_model.cut, derived=derived))
+    engine, plan = scripted_engine(answer_or_turn), plan_of(SWEEP, answers=AnswerPlan(0.5, 0.9))
+    study(model, engine, plan, questions("2+2?"))
+    sampling = run_provenance(plan, plan.models[0], model, [])["sampling"]
     for act, rows in (("answer", engine.sampling[:1]), ("turn", engine.sampling[1:])):
         for row in map(asdict, rows):
             per_row = {key: row[key] for key, value in sampling[act].items() if value == "per row"}

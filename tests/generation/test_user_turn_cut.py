@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.chat_template import ChatTemplate
+from generation.chat.chat_template import ChatTemplate
+from generation.chat.user_turn_cut import UserTurnCut, derive_user_turn_cut
 from generation.item import Message
-from generation.user_turn_cut import UserTurnCut, derive_user_turn_cut
 from rubrics import InputError
 
 QUESTION = [Message("user", "2+2?")]
@@ -56,14 +56,14 @@ def test_any_texts_stand_unchanged_before_the_header(question, answer):
     cut = derive("{% for m in messages %}<|a|>{{ m.content }}{% endfor %}", {"<|a|>": 5})
     made = cut.cut([Message("user", question)], answer)
     assert made.prompt == f"<|a|>{question}<|a|>{answer}<|a|>"
-    assert made.altered == ()
+    assert made.altered == {}
 
 
 def test_trimming_template_keeps_the_line_breaks_of_its_header():
     cut = derive(LLAMA, LLAMA_IDS, eos=9)
     made = cut.cut(QUESTION, "4 ")
     assert made.prompt.endswith("4<|eot_id|><|start_header_id|>user<|end_header_id|>\n\n")
-    assert made.altered == ("answer",)
+    assert made.altered == {"answer": "trimmed"}
     assert not made.header_space_stripped
     assert stop_tokens(cut) == {
         "<|start_header_id|>": ("opens a role",),

@@ -35,11 +35,12 @@ def test_a_damaged_item_ends_the_run_and_loses_no_verdict(study, judge_by, monke
     with sqlite3.connect(study.pipeline) as database:
         (last,) = database.execute("SELECT max(item_hash) FROM turns").fetchone()
         database.execute(
-            "INSERT INTO conversations VALUES ('bad', 'test', '2', '[7]', '{}')",
+            "INSERT INTO conversations (conversation_id, dataset, source_id, messages, meta)"
+            " VALUES ('bad', 'test', '2', '[7]', '{}')",
         )
         database.execute(
-            "INSERT INTO answers SELECT 'bad', 'bad', run_id, model, temperature, seed, text,"
-            " text_raw, token_ids, finish_reason, stop_token_id FROM answers LIMIT 1"
+            "INSERT INTO answers (answer_id, conversation_id, run_id, text)"
+            " SELECT 'bad', 'bad', run_id, text FROM answers LIMIT 1"
         )
         database.execute("UPDATE turns SET answer_id = 'bad' WHERE item_hash = ?", [last])
     with StubServer() as server:

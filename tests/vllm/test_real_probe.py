@@ -137,8 +137,8 @@ def test_provenance_holds_what_was_found(probe_runs):
 
 def test_seeded_rows_survive_a_prompt_longer_than_one_step(model_folder):
     """vLLM's CPU worker dies of a seeded row whose prompt is split; ours are not."""
-    from generation.engine import Sampling
-    from generation.vllm_engine import open_model
+    from generation.engines.engine import Sampling
+    from generation.engines.vllm_engine import open_model
 
     chat_model, engine = open_model(model_folder, NAME, date(2026, 11, 29), "{}", 1024)
     prompt = chat_model.encode("one two three four " * 100)

@@ -111,7 +111,7 @@ def _row(rate: Rate) -> Iterable[str]:
     assert cell
     yield cell.dataset
     yield "?" if cell.temperature is None else f"{cell.temperature:g}"
-    yield cell.perturbation
+    yield ", ".join(filter(None, (cell.perturbation, cell.condition)))
     yield f"{rate.turns:,}"
     yield str(rate.samples.k)
     yield _percent(rate.samples.sd)

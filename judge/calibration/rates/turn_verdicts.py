@@ -14,18 +14,19 @@ from judge.reading import Reading
 from rubrics import InputError, Rubric
 
 CHUNK = 50_000  # rows read at once; only numbers are kept of them
-_CELL = "turns.setting, turns.model, turns.temperature, turns.perturbation"
+_CELL = "turns.setting, turns.model, turns.temperature, turns.perturbation, turns.condition"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Turns that were made alike: None is what an import left unsaid."""
+    """Turns that were made alike: None is what an import left unsaid, a `condition` is rare."""
 
     setting: str
     model: str | None
     dataset: str
     temperature: float | None
     perturbation: str
+    condition: str = ""
 
     def as_dict(self) -> dict[str, object]:
         return asdict(self)
@@ -189,7 +190,7 @@ def cell_counts(pipeline_db: Database, hashes: Iterable[str]) -> dict[str, dict[
         f"""SELECT turns.item_hash, {_CELL}, conversations.dataset, count(*)
             FROM turns JOIN answers USING (answer_id) JOIN conversations USING (conversation_id)
             WHERE turns.item_hash IN (SELECT value FROM json_each(?))
-            GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1""",
+            GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1""",
         [json.dumps(sorted(hashes))],
     ).fetchall()
     return {
@@ -199,8 +200,8 @@ def cell_counts(pipeline_db: Database, hashes: Iterable[str]) -> dict[str, dict[
 
 
 def _cell(made: tuple) -> Cell:
-    setting, model, temperature, perturbation, dataset = made
-    return Cell(setting, model, dataset, temperature, perturbation)
+    setting, model, temperature, perturbation, condition, dataset = made
+    return Cell(setting, model, dataset, temperature, perturbation, condition)
 
 
 def _keys(hashes: Sequence[str]) -> NDArray[np.uint64]:

@@ -1,0 +1,1 @@
+"""Turns into a study and out of it: import, export, merge."""

@@ -1,0 +1,96 @@
+"""The probe of one model: answers, perturbed answers, user turns, and on; each row made once."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from generation.probe.answer_stage import AnswerStage
+from generation.probe.maker import Maker
+from generation.probe.row_store import StoredAnswer, row_key
+from generation.probe.start import Start
+from generation.probe.tally import ModelTally, Tally
+from generation.probe.turn_stage import TurnRow, TurnStage
+
+
+@dataclass(frozen=True)
+class ModelProbe:
+    """One model over its starts, level by level: what a level makes, the next goes on from."""
+
+    maker: Maker
+    stage: TurnStage
+    retry_errors: bool = False
+
+    def probe(self, starts: Iterable[Start]) -> ModelTally:
+        """Make every missing row of these starts and of what grows out of them.
+
+        Raises EngineDied where the engine cannot go on; what it gave is stored.
+        """
+        tally = ModelTally(self.maker.model, self.maker.run.run_id)
+        failed = set() if self.retry_errors else self.stage.store.failed_rows()
+        level = list(starts)
+        try:
+            while level:
+                self._answer(level, failed, tally)
+                level = self._turn(level, failed, tally)
+        finally:
+            self.maker.close()
+        return tally
+
+    def _answer(self, level: Sequence[Start], failed: set[str], tally: ModelTally) -> None:
+        answers, stored = self.stage.answers, self.stage.store.answers()
+        planned = answers.rows(level)
+        missing = {
+            row_id: start
+            for row_id, start in planned.items()
+            if row_id not in stored and row_id not in failed
+        }
+        known = sum(row_id in stored for row_id in planned)
+        stage = Tally(planned=len(planned), known=known)
+        stage.failed_before = len(planned) - known - len(missing)
+        if missing:
+            self.maker.make("answer", level[0].number, answers.jobs(missing), stage)
+        tally.answers.add(stage)
+        if level[0].number == 1:  # later ones answer a generated turn, which has no right answer
+            made = self.stage.store.answers()
+            ids = [made[row_id].answer_id for row_id in planned if row_id in made]
+            self.stage.store.score(ids, again=self.retry_errors)
+
+    def _turn(self, level: Sequence[Start], failed: set[str], tally: ModelTally) -> list[Start]:
+        """Make the level's turns; returns where the conversations go on."""
+        store, run = self.stage.store, self.maker.run
+        answers = store.answers()
+        unusable = _unusable(level, self.stage.answers, answers)
+        tally.unusable = dict(Counter(tally.unusable) + unusable)
+        perturbed = self.stage.perturbed(level, answers, run)
+        stored, stage = store.turn_rows(), Tally()
+        known: list[str] = []
+        missing: list[TurnRow] = []
+        going_on: list[TurnRow] = []
+        for row in self.stage.rows(level, answers, perturbed):
+            stage.planned += 1
+            if row.row_id is None:
+                stage.waiting += 1
+                continue
+            if row_key(row.row_id) in stored:
+                known.append(row.row_id)
+            elif row.row_id in failed:
+                stage.failed_before += 1
+                continue
+            else:
+                missing.append(row)
+            if row.goes_on:
+                going_on.append(row)
+        del stored
+        stage.known = len(known)
+        store.link(run, known)
+        if missing:
+            self.maker.make("turn", level[0].number, self.stage.jobs(missing), stage)
+        tally.turns.add(stage)
+        return list(self.stage.grown(going_on))
+
+
+def _unusable(
+    level: Iterable[Start], answers: AnswerStage, stored: Mapping[str, StoredAnswer]
+) -> Counter[str]:
+    found = {a.answer_id: a for start in level if (a := answers.answer_of(start, stored))}
+    return Counter(answer.unusable for answer in found.values() if answer.unusable)

@@ -1,0 +1,157 @@
+"""The second stage: perturbed answers, and every user turn that is not there yet."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from generation.chat.chat_model import ChatModel
+from generation.chat.context import Prompt, turn_prompt
+from generation.chat.reading import read_turn
+from generation.engines.engine import Completion
+from generation.perturbation import UNPERTURBED, perturbation_from
+from generation.plan.cells import Cell, turn_row_id
+from generation.plan.plan import Plan
+from generation.probe.answer_stage import AnswerStage
+from generation.probe.job import Job
+from generation.probe.row_store import RowStore, StoredAnswer
+from generation.probe.sampling import turn_sampling
+from generation.probe.start import Start, next_start
+from generation.turn import Answer, Run, Turn
+from rubrics import fingerprint
+
+STORED_AT_ONCE = 256  # perturbed answers
+NOTHING_LEFT = "nothing is left of it"  # of an answer, once perturbed
+
+
+@dataclass(frozen=True)
+class TurnRow:
+    """A turn of the plan; without an answer to follow it has no `row_id` yet."""
+
+    start: Start
+    cell: Cell
+    answer_id: str | None
+    row_id: str | None
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the model is to answer it, and a next user turn to follow."""
+        return self.start.cells[self.cell] > self.start.number
+
+
+@dataclass(frozen=True)
+class TurnStage:
+    """The rows of the turns of one model under one plan."""
+
+    store: RowStore
+    model: ChatModel
+    plan: Plan
+
+    @property
+    def answers(self) -> AnswerStage:
+        return AnswerStage(self.model, self.plan)
+
+    def rows(
+        self,
+        level: Iterable[Start],
+        answers: Mapping[str, StoredAnswer],
+        perturbed: Mapping[tuple[str, str], StoredAnswer],
+    ) -> Iterator[TurnRow]:
+        """Every turn of a level, conversation by conversation: equal prefixes are neighbours."""
+        for start in level:
+            answer = self.answers.answer_of(start, answers)
+            for cell in start.cells:
+                of_cell = answer
+                if answer and not answer.unusable and _is_perturbed(start, cell):
+                    of_cell = perturbed[answer.answer_id, cell.perturbation]
+                if of_cell is None or of_cell.unusable:
+                    yield TurnRow(start, cell, None, None)
+                    continue
+                row_id = turn_row_id(self.plan, self.model.setup_hash, of_cell.answer_id, cell)
+                yield TurnRow(start, cell, of_cell.answer_id, row_id)
+
+    def perturbed(
+        self, level: Sequence[Start], answers: Mapping[str, StoredAnswer], run: Run
+    ) -> dict[tuple[str, str], StoredAnswer]:
+        """Every perturbed answer by its parent and its name; those missing are made and stored."""
+        perturbed = self.store.perturbed()
+        made: list[Answer] = []
+        for start in level:
+            parent = self.answers.answer_of(start, answers)
+            names = {cell.perturbation for cell in start.cells if _is_perturbed(start, cell)}
+            for name in sorted(names) if parent and not parent.unusable else ():
+                key = (parent.answer_id, name)
+                if key not in perturbed:
+                    answer = self._perturbed_answer(start, parent.answer_id, name)
+                    perturbed[key] = StoredAnswer(answer.answer_id, answer.unusable)
+                    made += [start.given, answer] if start.given else [answer]
+        for first in range(0, len(made), STORED_AT_ONCE):
+            self.store.turns.add_answers(run, made[first : first + STORED_AT_ONCE])
+        return perturbed
+
+    def _perturbed_answer(self, start: Start, parent_id: str, name: str) -> Answer:
+        parent = start.given or self.store.turns.answer(parent_id)
+        text = perturbation_from(name).apply(parent.text, self.model)
+        return Answer(
+            parent.conversation,
+            text,
+            model=parent.model,
+            temperature=parent.temperature,
+            seed=parent.seed,
+            thinking=parent.thinking,
+            unusable=None if text.strip() else NOTHING_LEFT,
+            perturbation=name,
+            parent_id=parent_id,
+        )
+
+    def jobs(self, rows: Iterable[TurnRow]) -> Iterator[Job]:
+        read: Answer | None = None  # rows of one answer are neighbours
+        for row in rows:
+            if read is None or read.answer_id != row.answer_id:
+                given = row.start.given
+                is_given = given is not None and given.answer_id == row.answer_id
+                read = given if is_given else self.store.turns.answer(row.answer_id)
+            yield self._job(row, read)
+
+    def _job(self, row: TurnRow, answer: Answer) -> Job:
+        start, cell, draw = row.start, row.cell, row.cell.draw
+        sampling = turn_sampling(self.model, self.plan, draw, row.row_id)
+
+        def made(prompt: Prompt, completion: Completion) -> Turn:
+            reading = read_turn(self.model, completion)
+            return Turn(
+                answer,
+                reading.text,
+                start.setting,
+                model=self.model.name,
+                temperature=draw.temperature,
+                sample_index=draw.sample_index,
+                perturbation=cell.perturbation,
+                context_mode=cell.context,
+                seed=sampling.seed,
+                text_raw=reading.text_raw,
+                token_ids=completion.token_ids,
+                prompt_token_hash=fingerprint(list(prompt.token_ids)),
+                finish_reason=completion.finish_reason,
+                stop_token_id=reading.stop_token_id,
+                meta=prompt.notes,
+                row_id=row.row_id,
+                top_p=draw.top_p,
+                top_k=draw.top_k,
+                number=start.number,
+                follows=start.follows.turn_id if start.follows else None,
+                flags=reading.flags,
+            )
+
+        prompt = lambda: turn_prompt(self.model, answer, cell.context)  # noqa: E731
+        return Job(row.row_id, "turn", answer.conversation, sampling, prompt, made)
+
+    def grown(self, rows: Iterable[TurnRow]) -> Iterator[Start]:
+        """The conversations that go on; one whose turn failed or says nothing ends there."""
+        for row in rows:
+            turn = self.store.turns.turn_of_row(row.row_id)
+            if turn and turn.text.strip():
+                yield next_start(turn, row.cell, row.start.setting, row.start.cells[row.cell])
+
+
+def _is_perturbed(start: Start, cell: Cell) -> bool:
+    """The first answer alone is perturbed; what grows from it is said in its light."""
+    return start.number == 1 and cell.perturbation != UNPERTURBED

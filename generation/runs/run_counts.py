@@ -1,0 +1,133 @@
+"""What a run gave, counted: turns by cell, answers with their accuracy, failures by kind."""
+
+from dataclasses import dataclass
+
+from sqlite_utils import Database
+
+
+@dataclass(frozen=True)
+class TurnCount:
+    """Turns made alike. `changed` of `compared` differ, at T = 0, from the unperturbed turn.
+
+    Both are None where that is no question: unperturbed, or drawn.
+    """
+
+    dataset: str
+    setting: str
+    temperature: float | None
+    perturbation: str
+    condition: str
+    turns: int
+    flagged: dict[str, int]
+    compared: int | None
+    changed: int | None
+
+
+@dataclass(frozen=True)
+class AnswerCount:
+    """A data set's answers. `right` of `checked` are; `unusable` have no turn, by reason."""
+
+    dataset: str
+    answers: int
+    cut: int
+    unusable: dict[str, int]
+    right: int
+    checked: int
+    not_checkable: int
+
+
+@dataclass(frozen=True)
+class FailureCount:
+    """Rows that failed alike and were not made since, with one of their messages."""
+
+    act: str
+    kind: str
+    rows: int
+    example: str
+
+
+def turn_counts(database: Database, run_id: str) -> list[TurnCount]:
+    """Every cell of a run by data set, in order."""
+    cells = database.conn.execute(
+        f"""SELECT {_CELL}, count(*) {_OF_RUN} GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 5, 4, 3""",
+        [run_id],
+    ).fetchall()
+    flags: dict[tuple, dict[str, int]] = {}
+    for *cell, flag, count in database.conn.execute(
+        f"""SELECT {_CELL}, flag.value, count(*)
+            {_OF_RUN.replace("WHERE", ", json_each(turns.flags) AS flag WHERE")}
+            GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 6""",
+        [run_id],
+    ):
+        flags.setdefault(tuple(cell), {})[flag] = count
+    changed = _changed(database, run_id)
+    return [
+        TurnCount(*cell, turns, flags.get(tuple(cell), {}), *changed.get(tuple(cell), (None, None)))
+        for *cell, turns in cells
+    ]
+
+
+def _changed(database: Database, run_id: str) -> dict[tuple, tuple[int, int]]:
+    """Of perturbed cells at T = 0: pairs with the unperturbed turn, and those that differ."""
+    rows = database.conn.execute(
+        f"""SELECT {_CELL}, count(*), sum(turns.text <> plain.text)
+            FROM run_turns JOIN turns USING (turn_id) JOIN answers USING (answer_id)
+            JOIN conversations USING (conversation_id)
+            JOIN turns AS plain ON plain.answer_id = answers.parent_id
+            JOIN run_turns AS also
+              ON also.turn_id = plain.turn_id AND also.run_id = run_turns.run_id
+            WHERE run_turns.run_id = ? AND turns.temperature = 0 AND turns.number = 1
+              AND plain.temperature = 0 AND plain.perturbation = 'none'
+              AND plain.condition = turns.condition AND plain.model IS turns.model
+            GROUP BY 1, 2, 3, 4, 5""",
+        [run_id],
+    )
+    return {tuple(cell): (compared, changed) for *cell, compared, changed in rows}
+
+
+def answer_counts(database: Database, run_id: str) -> list[AnswerCount]:
+    """The generated first answers that a run made or goes on from, by data set."""
+    answers = """(SELECT DISTINCT first.* FROM answers AS first
+                  JOIN conversations USING (conversation_id)
+                  WHERE first.parent_id IS NULL AND first.row_id IS NOT NULL AND root IS NULL
+                  AND (first.run_id = :run OR first.answer_id IN
+                       (SELECT coalesce(gone_on.parent_id, gone_on.answer_id) FROM run_turns
+                        JOIN turns USING (turn_id) JOIN answers AS gone_on USING (answer_id)
+                        WHERE run_turns.run_id = :run))) AS answers"""
+    joined = f"FROM {answers} JOIN conversations USING (conversation_id)"
+    unusable: dict[str, dict[str, int]] = {}
+    for dataset, reason, count in database.conn.execute(
+        f"SELECT dataset, unusable, count(*) {joined} WHERE unusable IS NOT NULL GROUP BY 1, 2",
+        {"run": run_id},
+    ):
+        unusable.setdefault(dataset, {})[reason] = count
+    rows = database.conn.execute(
+        f"""SELECT dataset, count(*), sum(finish_reason = 'length'),
+                   sum(outcome IS 'right'), sum(outcome IN ('right', 'wrong')),
+                   sum(outcome IS 'not checkable')
+            {joined} LEFT JOIN answer_scores USING (answer_id) GROUP BY 1 ORDER BY 1""",
+        {"run": run_id},
+    )
+    return [
+        AnswerCount(dataset, n, cut, unusable.get(dataset, {}), right, checked or 0, missing)
+        for dataset, n, cut, right, checked, missing in rows
+    ]
+
+
+def failure_counts(database: Database, run_id: str) -> list[FailureCount]:
+    """What failed in a run and was not made since, by kind."""
+    rows = database.conn.execute(
+        """SELECT act, kind, count(DISTINCT row_id), min(message) FROM failures
+           WHERE run_id = ?
+             AND row_id NOT IN (SELECT row_id FROM turns WHERE row_id IS NOT NULL)
+             AND row_id NOT IN (SELECT row_id FROM answers WHERE row_id IS NOT NULL)
+           GROUP BY 1, 2 ORDER BY 1, 3 DESC""",
+        [run_id],
+    )
+    return [FailureCount(*row) for row in rows]
+
+
+_CELL = """conversations.dataset, turns.setting, turns.temperature, turns.perturbation,
+           turns.condition"""
+_OF_RUN = """FROM run_turns JOIN turns USING (turn_id) JOIN answers USING (answer_id)
+             JOIN conversations USING (conversation_id) WHERE run_turns.run_id = ?"""
