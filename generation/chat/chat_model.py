@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -55,7 +56,7 @@ class ChatModel:
     revision: str | None = None
     warnings: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def setup_hash(self) -> str:
         """Of all that decides prompts and ends of rows, and of no folder's path."""
         cut, template = self.cut, self.cut.template

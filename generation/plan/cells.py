@@ -1,8 +1,9 @@
 """What a plan amounts to: the cells of each data set, and the id and seed of every row.
 
-A row_id is known before anything is generated: it follows from the model's setup, the text that
-is gone on from and the cell. So a row is generated once, whatever plan asks for it again. It does
-not hold the prompt's tokens, as they follow from the same things; they are hashed in the row.
+A row_id is known before anything is generated: what is gone on from, then all that decides how
+(the model's setup and the cell). So a row is generated once, whatever plan asks for it again. It
+does not hold the prompt's tokens, as they follow from the same things; they are hashed in the row.
+Nothing is hashed per row: a million ids are made whenever a run goes on.
 """
 
 import hashlib
@@ -12,6 +13,9 @@ from itertools import product
 
 from generation.engines.engine import SEED_LIMIT
 from generation.plan.plan import Plan, Sweep
+from rubrics import fingerprint, short
+
+SUFFIX_DIGITS = 32  # 128 bits
 
 
 @dataclass(frozen=True, order=True)
@@ -76,14 +80,19 @@ def answer_draw(plan: Plan) -> Draw:
     return Draw(float(answers.temperature), float(answers.top_p), answers.top_k)
 
 
-def answer_row_id(plan: Plan, setup_hash: str, conversation_id: str) -> str:
+def answer_row_suffix(plan: Plan, setup_hash: str) -> str:
+    """What makes a conversation_id the row_id of its answer."""
     key = answer_draw(plan).key(plan.answers.max_tokens, plan.seed)
-    return _row_id("answer", setup_hash, conversation_id, key)
+    return _suffix("answer", setup_hash, key)
 
 
-def turn_row_id(plan: Plan, setup_hash: str, answer_id: str, cell: Cell) -> str:
+def turn_row_suffix(plan: Plan, setup_hash: str, cell: Cell) -> str:
+    """What makes an answer_id the row_id of the turn of this cell.
+
+    A perturbation is in the answer_id: it is another answer that is gone on from.
+    """
     key = cell.draw.key(plan.max_turn_tokens, plan.seed)
-    return _row_id("turn", setup_hash, answer_id, cell.context, key)
+    return _suffix("turn", setup_hash, cell.context, key)
 
 
 def row_seed(draw: Draw, row_id: str) -> int | None:
@@ -96,9 +105,8 @@ def row_seed(draw: Draw, row_id: str) -> int | None:
     return int.from_bytes(hashlib.sha256(f"seed\n{row_id}".encode()).digest()) % SEED_LIMIT
 
 
-def _row_id(*parts: str) -> str:
-    # Not canonical JSON: a million of these are made whenever a run goes on. No part has a newline.
-    return "sha256:" + hashlib.sha256("\n".join(parts).encode()).hexdigest()
+def _suffix(*parts: str) -> str:
+    return ":" + short(fingerprint(parts), SUFFIX_DIGITS)
 
 
 def shard_of(conversation_id: str, shards: int) -> int:

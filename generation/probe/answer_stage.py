@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from generation.chat.chat_model import ChatModel
 from generation.chat.context import Prompt, question_prompt
 from generation.chat.reading import read_answer
 from generation.engines.engine import Completion
-from generation.plan.cells import answer_draw, answer_row_id
+from generation.plan.cells import answer_draw, answer_row_suffix
 from generation.plan.plan import Plan
 from generation.probe.job import Job
 from generation.probe.row_store import StoredAnswer
@@ -24,8 +25,12 @@ class AnswerStage:
     model: ChatModel
     plan: Plan
 
+    @cached_property
+    def _suffix(self) -> str:
+        return answer_row_suffix(self.plan, self.model.setup_hash)
+
     def row_id(self, start: Start) -> str:
-        return answer_row_id(self.plan, self.model.setup_hash, start.conversation.conversation_id)
+        return start.conversation.conversation_id + self._suffix
 
     def rows(self, level: Iterable[Start]) -> dict[str, Start]:
         """Every answer that a level needs by its row_id; a given one is not asked for."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from generation.probe.answer_stage import AnswerStage
 from generation.probe.maker import Maker
-from generation.probe.row_store import StoredAnswer, row_key
+from generation.probe.row_store import StoredAnswer
 from generation.probe.start import Start
 from generation.probe.tally import ModelTally, Tally
-from generation.probe.turn_stage import TurnRow, TurnStage
+from generation.probe.turn_stage import TurnStage
 
 
 @dataclass(frozen=True)
@@ -57,36 +57,16 @@ class ModelProbe:
 
     def _turn(self, level: Sequence[Start], failed: set[str], tally: ModelTally) -> list[Start]:
         """Make the level's turns; returns where the conversations go on."""
-        store, run = self.stage.store, self.maker.run
-        answers = store.answers()
-        unusable = _unusable(level, self.stage.answers, answers)
+        stage, run = self.stage, self.maker.run
+        answers = stage.answers_of(level, run)
+        unusable = _unusable(level, stage.answers, answers.stored)
         tally.unusable = dict(Counter(tally.unusable) + unusable)
-        perturbed = self.stage.perturbed(level, answers, run)
-        stored, stage = store.turn_rows(), Tally()
-        known: list[str] = []
-        missing: list[TurnRow] = []
-        going_on: list[TurnRow] = []
-        for row in self.stage.rows(level, answers, perturbed):
-            stage.planned += 1
-            if row.row_id is None:
-                stage.waiting += 1
-                continue
-            if row_key(row.row_id) in stored:
-                known.append(row.row_id)
-            elif row.row_id in failed:
-                stage.failed_before += 1
-                continue
-            else:
-                missing.append(row)
-            if row.goes_on:
-                going_on.append(row)
-        del stored
-        stage.known = len(known)
-        store.link(run, known)
-        if missing:
-            self.maker.make("turn", level[0].number, self.stage.jobs(missing), stage)
-        tally.turns.add(stage)
-        return list(self.stage.grown(going_on))
+        planned = stage.planned(level, answers, failed)
+        stage.store.link(run, planned.tally.known, stage.row_ids(level, answers))
+        if planned.missing:
+            self.maker.make("turn", level[0].number, stage.jobs(planned.missing), planned.tally)
+        tally.turns.add(planned.tally)
+        return list(stage.grown(planned.going_on))
 
 
 def _unusable(

@@ -1,8 +1,9 @@
 """Which rows of a plan a study holds, which failed, and what the engine's sittings gave."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +64,10 @@ class RowStore:
         )
         return {(parent, name): StoredAnswer(*rest) for parent, name, *rest in rows}
 
-    def turn_rows(self) -> set[bytes]:
-        """The row_id of every generated turn, as `row_key` gives it: there may be millions."""
+    def turn_rows(self) -> set[str]:
+        """The row_id of every generated turn: there may be millions."""
         rows = self._db.conn.execute("SELECT row_id FROM turns WHERE row_id IS NOT NULL")
-        return {row_key(row_id) for (row_id,) in rows}
+        return {row_id for (row_id,) in rows}
 
     def failed_rows(self) -> set[str]:
         """The row_id of every row that failed; some may have been made since."""
@@ -132,16 +133,20 @@ class RowStore:
         """Score answers that have no score yet; see `score_answers`."""
         return score_answers(self._db, answer_ids, again=again)
 
-    def link(self, run: Run, row_ids: Sequence[str]) -> None:
-        """Say that a run has these turns, which another one may have given first."""
+    def link(self, run: Run, known: int, row_ids: Iterable[str]) -> None:
+        """Say that a run has these turns, of which `known` are stored: another may have made them.
+
+        Equal runs have equal rows, so where it has as many there is nothing to say.
+        """
         linked = self._db.conn.execute(
             "SELECT count(*) FROM run_turns WHERE run_id = ?", [run.run_id]
         ).fetchone()[0]
-        if linked >= len(row_ids):  # equal runs have equal rows, so it has them all
+        if linked >= known:
             return
+        upcoming = iter(row_ids)
         with self._db.atomic():
             self.turns.keep_run(run)
-            for some in _parts(row_ids, LINKED_AT_ONCE):
+            while some := list(islice(upcoming, LINKED_AT_ONCE)):
                 self._db.conn.execute(
                     """INSERT OR IGNORE INTO run_turns (run_id, turn_id)
                        SELECT ?, turn_id FROM turns
@@ -153,12 +158,3 @@ class RowStore:
 def open_rows(path: Path) -> RowStore:
     """The row store at `path`, made when it is missing; raises InputError if it cannot be."""
     return RowStore(open_database(path, (generation_migrations,), create=True))
-
-
-def row_key(row_id: str) -> bytes:
-    """A row_id in less than half the memory."""
-    return bytes.fromhex(row_id.removeprefix("sha256:"))
-
-
-def _parts(rows: Sequence[str], length: int) -> Iterator[Sequence[str]]:
-    return (rows[start : start + length] for start in range(0, len(rows), length))

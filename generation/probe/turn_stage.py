@@ -1,20 +1,22 @@
 """The second stage: perturbed answers, and every user turn that is not there yet."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 
 from generation.chat.chat_model import ChatModel
 from generation.chat.context import Prompt, turn_prompt
 from generation.chat.reading import read_turn
 from generation.engines.engine import Completion
 from generation.perturbation import UNPERTURBED, perturbation_from
-from generation.plan.cells import Cell, turn_row_id
+from generation.plan.cells import Cell, turn_row_suffix
 from generation.plan.plan import Plan
 from generation.probe.answer_stage import AnswerStage
 from generation.probe.job import Job
 from generation.probe.row_store import RowStore, StoredAnswer
 from generation.probe.sampling import turn_sampling
 from generation.probe.start import Start, next_start
+from generation.probe.tally import Tally
 from generation.turn import Answer, Run, Turn
 from rubrics import fingerprint
 
@@ -23,18 +25,35 @@ NOTHING_LEFT = "nothing is left of it"  # of an answer, once perturbed
 
 
 @dataclass(frozen=True)
+class Answers:
+    """What turns may follow: answers by row_id, perturbed ones by parent and perturbation."""
+
+    stored: Mapping[str, StoredAnswer]
+    perturbed: Mapping[tuple[str, str], StoredAnswer]
+
+
+@dataclass(frozen=True)
 class TurnRow:
-    """A turn of the plan; without an answer to follow it has no `row_id` yet."""
+    """A turn to be made, or to go on from."""
 
     start: Start
     cell: Cell
-    answer_id: str | None
-    row_id: str | None
+    answer_id: str
+    row_id: str
 
     @property
     def goes_on(self) -> bool:
         """Whether the model is to answer it, and a next user turn to follow."""
         return self.start.cells[self.cell] > self.start.number
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A level's turns: those to be made, those that go on once they are, and how many are not."""
+
+    missing: list[TurnRow]
+    going_on: list[TurnRow]
+    tally: Tally
 
 
 @dataclass(frozen=True)
@@ -45,34 +64,61 @@ class TurnStage:
     model: ChatModel
     plan: Plan
 
-    @property
+    @cached_property
     def answers(self) -> AnswerStage:
         return AnswerStage(self.model, self.plan)
 
-    def rows(
-        self,
-        level: Iterable[Start],
-        answers: Mapping[str, StoredAnswer],
-        perturbed: Mapping[tuple[str, str], StoredAnswer],
-    ) -> Iterator[TurnRow]:
+    def planned(self, level: Iterable[Start], answers: Answers, failed: Set[str]) -> Planned:
         """Every turn of a level, conversation by conversation: equal prefixes are neighbours."""
+        stored, planned = self.store.turn_rows(), Planned([], [], Tally())
+        tally = planned.tally
+        for start, cell, answer_id, row_id in self._rows(level, answers):
+            tally.planned += 1
+            if row_id is None:
+                tally.waiting += 1
+                continue
+            known = row_id in stored
+            if known:
+                tally.known += 1
+            elif row_id in failed:
+                tally.failed_before += 1
+                continue
+            if known and start.cells[cell] == start.number:
+                continue  # of most rows there is nothing more to be said
+            row = TurnRow(start, cell, answer_id, row_id)
+            if not known:
+                planned.missing.append(row)
+            if row.goes_on:
+                planned.going_on.append(row)
+        return planned
+
+    def row_ids(self, level: Iterable[Start], answers: Answers) -> Iterator[str]:
+        """The row_id of every turn of a level that has an answer to follow."""
+        return (row_id for *_, row_id in self._rows(level, answers) if row_id)
+
+    def _rows(
+        self, level: Iterable[Start], answers: Answers
+    ) -> Iterator[tuple[Start, Cell, str | None, str | None]]:
+        """Start, cell, answer_id and row_id; no ids where there is no answer to follow."""
+        cells, keyed = None, []
         for start in level:
-            answer = self.answers.answer_of(start, answers)
-            for cell in start.cells:
+            if start.cells is not cells:
+                cells = start.cells
+                suffixes = (turn_row_suffix(self.plan, self.model.setup_hash, c) for c in cells)
+                keyed = list(zip(cells, suffixes, strict=True))
+            answer = self.answers.answer_of(start, answers.stored)
+            for cell, suffix in keyed:
                 of_cell = answer
                 if answer and not answer.unusable and _is_perturbed(start, cell):
-                    of_cell = perturbed[answer.answer_id, cell.perturbation]
+                    of_cell = answers.perturbed[answer.answer_id, cell.perturbation]
                 if of_cell is None or of_cell.unusable:
-                    yield TurnRow(start, cell, None, None)
-                    continue
-                row_id = turn_row_id(self.plan, self.model.setup_hash, of_cell.answer_id, cell)
-                yield TurnRow(start, cell, of_cell.answer_id, row_id)
+                    yield start, cell, None, None
+                else:
+                    yield start, cell, of_cell.answer_id, of_cell.answer_id + suffix
 
-    def perturbed(
-        self, level: Sequence[Start], answers: Mapping[str, StoredAnswer], run: Run
-    ) -> dict[tuple[str, str], StoredAnswer]:
-        """Every perturbed answer by its parent and its name; those missing are made and stored."""
-        perturbed = self.store.perturbed()
+    def answers_of(self, level: Sequence[Start], run: Run) -> Answers:
+        """What a level's turns follow; perturbed answers that are missing are made and stored."""
+        answers, perturbed = self.store.answers(), self.store.perturbed()
         made: list[Answer] = []
         for start in level:
             parent = self.answers.answer_of(start, answers)
@@ -85,7 +131,7 @@ class TurnStage:
                     made += [start.given, answer] if start.given else [answer]
         for first in range(0, len(made), STORED_AT_ONCE):
             self.store.turns.add_answers(run, made[first : first + STORED_AT_ONCE])
-        return perturbed
+        return Answers(answers, perturbed)
 
     def _perturbed_answer(self, start: Start, parent_id: str, name: str) -> Answer:
         parent = start.given or self.store.turns.answer(parent_id)

@@ -1,7 +1,8 @@
 """Generation against its targets, on this machine: `make bench-generation`, or --quick a try-out.
 
-Overhead over bare vLLM and a sweep against separate runs need the CPU build and the small model
-(--model FOLDER); resuming and planning do not. Prints one table; ends with 1 at a miss.
+With --model FOLDER, in the environment of vLLM: the overhead over bare vLLM, and a sweep against
+separate runs. Without: resuming and planning, which need no engine (where torch is installed,
+importing it comes on top). Prints one table; ends with 1 at a miss.
 """
 
 import argparse
@@ -293,12 +294,13 @@ def table(lines: list[Line]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--model", type=Path, help="folder of the small model; without, no engine")
+    parser.add_argument("--model", type=Path, help="folder of the small model")
     options = parser.parse_args()
     sizes = QUICK if options.quick else FULL
-    lines = [planning(), resuming(sizes)]
     if options.model:
-        lines += against_bare(options.model, sizes)
+        lines = against_bare(options.model, sizes)
+    else:
+        lines = [planning(), resuming(sizes)]
     print(table(lines))
     return 0 if options.quick or all(line.met for line in lines) else 1
 

@@ -19,7 +19,7 @@ def fill_study(folder: Path, model_folder: Path, rows: int) -> Path:
     from generation.plan.plan import DatasetPlan, ModelPlan, Plan, Sweep
     from generation.plan.plan_file import plan_text
     from generation.probe.answer_stage import AnswerStage
-    from generation.probe.row_store import StoredAnswer, open_rows
+    from generation.probe.row_store import open_rows
     from generation.probe.run_plan import ALL, run_provenance
     from generation.probe.start import first_starts
     from generation.probe.turn_stage import TurnStage
@@ -49,14 +49,22 @@ def fill_study(folder: Path, model_folder: Path, rows: int) -> Path:
         for start in starts
     ]
     store.turns.add_answers(run, answers)
-    stored = {a.row_id: StoredAnswer(a.answer_id, None) for a in answers}
     by_id = {a.answer_id: a for a in answers}
+    turns_stage = TurnStage(store, model, plan)
+    missing = turns_stage.planned(starts, turns_stage.answers_of(starts, run), set()).missing
     turns = (
-        Turn(by_id[row.answer_id], "Why?", "self-generated", model="small",
-             temperature=row.cell.draw.temperature, sample_index=row.cell.draw.sample_index,
-             context_mode="history", row_id=row.row_id)
-        for row in TurnStage(store, model, plan).rows(starts, stored, {})
-    )  # fmt: skip
+        Turn(
+            by_id[row.answer_id],
+            "Why?",
+            "self-generated",
+            model="small",
+            temperature=row.cell.draw.temperature,
+            sample_index=row.cell.draw.sample_index,
+            context_mode="history",
+            row_id=row.row_id,
+        )
+        for row in missing
+    )
     store.turns.add_turns(run, turns)
     store.score((a.answer_id for a in answers), again=False)
     store.close()

@@ -1,7 +1,8 @@
 """The same rows through vLLM in this process, through a server of it and through Ray.
 
-Each engine is started once, one after the other. What they say at temperature 0 can differ where
-two tokens are as good as equally likely, since batches differ: the rate is measured and printed.
+Each engine is started once, one after the other. They decode one row at a time, so that no row's
+numbers depend on its neighbours and all must say the same. In batches the last bits differ, and
+with them a word where two are nearly as likely: how often is measured and printed.
 """
 
 import os
@@ -9,6 +10,8 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from test_judge_server import wait_until_ready
@@ -20,15 +23,16 @@ pytestmark = [pytest.mark.vllm, pytest.mark.timeout(900)]
 
 NAME = "smollm2"
 CONTEXT = 1024
-SEQUENCES = 8
+ALONE, TOGETHER = 1, 8  # rows that are decoded at once
 END = 2  # <|im_end|>
-QUESTIONS = 16
-MIN_AGREEMENT = 0.8  # of the rows at temperature 0
+QUESTIONS = 6
+TOKENS = 16  # of a completion
+MIN_AGREEMENT = 0.5  # of the rows at temperature 0, alone and in batches
 
 
 @pytest.fixture(scope="module")
 def rows(model_folder) -> list[Request]:
-    """Every question at three draws; a stop string, a prompt too long, one that is none."""
+    """Every question at two temperatures; a stop string, a prompt too long, one that is none."""
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(model_folder)
@@ -39,10 +43,10 @@ def rows(model_folder) -> list[Request]:
     requests = []
     for number in range(QUESTIONS):
         asked = prompt(f"She sold {number + 3} clips in April and" * (1 + number % 3))
-        for temperature, seed in ((0.0, None), (0.7, number), (0.7, number + 1000)):
-            sampling = Sampling(temperature, 32, seed, (END,))
+        for temperature, seed in ((0.0, None), (0.7, number)):
+            sampling = Sampling(temperature, TOKENS, seed, (END,))
             requests.append(Request(f"{number} {temperature} {seed}", asked, sampling))
-    stopping = Sampling(0.0, 64, None, (END,), (" the", " a"))
+    stopping = Sampling(0.0, 24, None, (END,), (" the", " a"))
     requests.append(Request("stop string", prompt("She sold"), stopping))
     requests.append(Request("too long", (40,) * CONTEXT, stopping))
     requests.append(Request("no token", (10**7,), stopping))
@@ -56,21 +60,30 @@ def once(pairs: Iterator[tuple[str, Completion | Failure]], rows: Sequence[Reque
     return dict(found)
 
 
+@dataclass(frozen=True)
+class Ran:
+    """What an engine said of every row, and of itself."""
+
+    rows: dict[str, Completion | Failure]
+    provenance: dict[str, Any]
+
+
 @pytest.fixture(scope="module")
-def offline(model_folder, rows):
-    """Two equal calls of one engine, then one of an engine opened after it, and what it says."""
+def offline(model_folder, rows) -> dict[int, list[Ran]]:
+    """One call of an engine, two of another, which is opened after the first was closed."""
     from generation.engines.vllm_engine import VllmEngine
 
-    arguments = {"max_num_seqs": SEQUENCES, "enable_prefix_caching": False}
-    calls = []
-    for count in (2, 1):
+    calls = {}
+    for at_once, count in ((ALONE, 1), (TOGETHER, 2)):
+        arguments = {"max_num_seqs": at_once, "enable_prefix_caching": False}
         engine = VllmEngine(model_folder, context_length=CONTEXT, arguments=arguments)
-        calls += [once(engine.generate(iter(rows)), rows) for _ in range(count)]
-        if count == 1:
+        calls[at_once] = [
+            Ran(once(engine.generate(iter(rows)), rows), engine.provenance()) for _ in range(count)
+        ]
+        if at_once == TOGETHER:
             check_bounds_and_deaths(engine, rows)
-        provenance = engine.provenance()
         engine.close()
-    return calls, provenance
+    return calls
 
 
 def check_bounds_and_deaths(engine, rows) -> None:
@@ -78,7 +91,7 @@ def check_bounds_and_deaths(engine, rows) -> None:
     taken = []
     generating = engine.generate(taken.append(row) or row for row in rows)
     next(generating)
-    assert len(taken) <= 2 * SEQUENCES + 2, "read further ahead than is kept in flight"
+    assert len(taken) <= 2 * TOGETHER, "read further ahead than is kept in flight"
     generating.close()
     vllm = engine._llm.llm_engine
     assert vllm.get_num_unfinished_requests() == 0, "rows went on after the call was left"
@@ -107,7 +120,7 @@ def served(model_folder, rows, offline, tmp_path_factory):
                 *("--model", str(model_folder), "--served-model-name", NAME),
                 *("--host", "127.0.0.1", "--port", str(port), "--dtype", "bfloat16"),
                 *("--max-model-len", str(CONTEXT), "--enforce-eager"),
-                *("--max-num-seqs", str(SEQUENCES), "--generation-config", "vllm"),
+                *("--max-num-seqs", str(ALONE), "--generation-config", "vllm"),
                 *("--no-enable-chunked-prefill", "--max-num-batched-tokens", "4096"),
                 "--no-enable-prefix-caching",
             ],
@@ -126,9 +139,9 @@ def served(model_folder, rows, offline, tmp_path_factory):
         url = f"http://127.0.0.1:{port}/v1"
         with pytest.raises(InputError, match=f"no model named other; it serves: {NAME}"):
             ServerEngine([url], model="other", context_length=CONTEXT)
-        engine = ServerEngine([url], model=NAME, context_length=10**6, in_flight=2 * SEQUENCES)
+        engine = ServerEngine([url], model=NAME, context_length=10**6, in_flight=TOGETHER)
         assert engine.context_length == CONTEXT
-        yield once(engine.generate(iter(rows)), rows), engine.provenance()
+        yield Ran(once(engine.generate(iter(rows)), rows), engine.provenance())
     finally:
         server.terminate()
         server.wait(60)
@@ -139,70 +152,79 @@ def on_ray(model_folder, rows, offline):
     """In blocks of a few rows, so that they stream through one engine."""
     from generation.engines import ray_engine
 
-    arguments = {"max_num_seqs": SEQUENCES, "enable_prefix_caching": False}
+    arguments = {"max_num_seqs": ALONE, "enable_prefix_caching": False}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ray_engine, "BLOCK_BYTES", 2048)
         patch.setattr(ray_engine, "BATCH", 4)
         engine = ray_engine.RayEngine(model_folder, context_length=CONTEXT, arguments=arguments)
         try:
-            return once(engine.generate(iter(rows)), rows), engine.provenance()
+            return Ran(once(engine.generate(iter(rows)), rows), engine.provenance())
         finally:
             engine.close()
 
 
-def agreement(first: dict, second: dict, temperature: str) -> float:
+def agreement(first: Ran, second: Ran, temperature: str) -> float:
     """Of the rows at a temperature, how many have the same tokens."""
-    names = [name for name in first if name.split()[1] == temperature]
-    return sum(first[name] == second[name] for name in names) / len(names)
+    names = [name for name in first.rows if name.split()[1] == temperature]
+    return sum(first.rows[name] == second.rows[name] for name in names) / len(names)
 
 
-def test_equal_calls_give_equal_rows_also_from_an_engine_opened_after_another(offline):
-    first, second, after = offline[0]
-    assert first == second == after
+def test_equal_calls_give_equal_rows(offline):
+    first, second = offline[TOGETHER]
+    assert first == second
+
+
+def test_rows_in_batches_agree_with_rows_alone_as_often_as_is_printed(offline):
+    alone, together = offline[ALONE][0], offline[TOGETHER][0]
+    rates = {at: agreement(alone, together, at) for at in ("0.0", "0.7")}
+    print(f"rows in batches of {TOGETHER} like rows alone, by temperature: {rates}")
+    assert rates["0.0"] >= MIN_AGREEMENT
 
 
 def test_rows_end_by_a_stop_or_by_their_limit(offline):
-    completions = [row for row in offline[0][0].values() if isinstance(row, Completion)]
+    rows = offline[ALONE][0].rows
+    completions = [row for row in rows.values() if isinstance(row, Completion)]
     assert {row.finish_reason for row in completions} == {"stop", "length"}
     for row in completions:
         if row.finish_reason == "length":
-            assert (len(row.token_ids), row.stop) == (32, None)
+            assert (len(row.token_ids), row.stop) == (TOKENS, None)
         elif isinstance(row.stop, int):
             assert row.stop == row.token_ids[-1] == END
+    assert rows["stop string"].stop in (" the", " a")
 
 
 @pytest.mark.parametrize("engine", ["served", "on_ray"])
 def test_other_engines_say_the_same_as_the_offline_one(engine, offline, request):
-    rows = request.getfixturevalue(engine)[0]
-    rates = {at: agreement(offline[0][0], rows, at) for at in ("0.0", "0.7")}
-    print(f"{engine}: rows like offline, by temperature: {rates}")
-    assert rates["0.0"] >= MIN_AGREEMENT
-    assert rows["stop string"] == offline[0][0]["stop string"]
-    assert rows["stop string"].stop in (" the", " a")
+    expected, found = offline[ALONE][0].rows, request.getfixturevalue(engine).rows
+    completed = {name for name, row in expected.items() if isinstance(row, Completion)}
+    assert {name for name in completed if found[name] != expected[name]} == set()
 
 
 @pytest.mark.parametrize("engine", ["offline", "served", "on_ray"])
 def test_a_row_that_cannot_be_is_an_error_of_its_own(engine, request):
-    found = request.getfixturevalue(engine)[0]
-    rows = found[0] if engine == "offline" else found
+    ran = request.getfixturevalue(engine)
+    rows = (ran[ALONE][0] if engine == "offline" else ran).rows
     assert {rows[name].kind for name in ("too long", "no token")} == {"refused"}
     assert f"do not fit the context of {CONTEXT}" in rows["too long"].message
     assert "out of vocabulary" in rows["no token"].message
 
 
-@pytest.mark.parametrize("engine", ["offline", "served", "on_ray"])
-def test_provenance_says_what_ran(engine, request):
-    provenance = request.getfixturevalue(engine)[1]
-    assert provenance["versions"]["vllm"]
-    if engine != "served":
-        assert provenance["platform"] == "cpu"
-        assert provenance["arguments"]["max_num_seqs"] == SEQUENCES
-        assert provenance["versions"].keys() >= {"torch", "transformers", "cuda"}
-    if engine == "offline":
-        assert provenance["prefix_caching"] is False
-        assert (provenance["dtype"], provenance["model_runner"]) == ("bfloat16", "V1")
-        assert provenance["attention"] == ["CPU_ATTN"]
-        assert provenance["environment"]["VLLM_ENABLE_V1_MULTIPROCESSING"] == "0"
+def test_provenance_says_what_ran(offline, served, on_ray):
+    assert {ran.provenance["versions"]["vllm"] for ran in (offline[ALONE][0], on_ray)} == set(
+        served.provenance["versions"]["vllm"]
+    )
+    for ran in (offline[ALONE][0], on_ray):
+        assert ran.provenance["platform"] == "cpu"
+        assert ran.provenance["arguments"]["max_num_seqs"] == ALONE
+        assert ran.provenance["versions"].keys() >= {"torch", "transformers", "cuda"}
+    found = offline[ALONE][0].provenance
+    assert found["prefix_caching"] is False
+    assert (found["dtype"], found["model_runner"]) == ("bfloat16", "V1")
+    assert found["attention"] == ["CPU_ATTN"]
+    assert found["environment"]["VLLM_ENABLE_V1_MULTIPROCESSING"] == "0"
+    of_another_load = offline[TOGETHER][0].provenance
+    different = {key for key in found if found[key] != of_another_load[key]}
+    assert different == {"arguments", "max_num_seqs"}, "equal machines, equal provenance"
 
 
 def test_a_model_with_linear_attention_is_known_as_hybrid_before_it_is_loaded(tmp_path):

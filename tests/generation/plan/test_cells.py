@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from generation.plan.cells import (
     Cell,
     Draw,
-    answer_row_id,
+    answer_row_suffix,
     cells_of,
     row_seed,
     shard_of,
-    turn_row_id,
+    turn_row_suffix,
 )
 from generation.plan.plan import AnswerPlan, DatasetPlan, ModelPlan, Plan, Sweep
 
@@ -54,18 +54,17 @@ def test_sweep_is_for_the_data_sets_and_settings_that_it_names():
     assert len(cells(sweep, dataset="coval", setting="held-out")) == 1
 
 
-def test_row_id_changes_with_everything_that_decides_the_text_and_with_nothing_else():
+def test_end_of_a_row_id_changes_with_everything_that_decides_the_text_and_with_nothing_else():
     drawn = Cell("history", "none", Draw(0.7))
 
-    def turn(plan=PLAN, setup="s", answer="a", cell=drawn):
-        return turn_row_id(plan, setup, answer, cell)
+    def turn(plan=PLAN, setup="s", cell=drawn):
+        return turn_row_suffix(plan, setup, cell)
 
     same = turn()
     different = [
         turn(plan=replace(PLAN, seed=1)),
         turn(plan=replace(PLAN, max_turn_tokens=9)),
         turn(setup="other"),
-        turn(answer="other"),
         turn(cell=Cell("naive", "none", Draw(0.7))),
         turn(cell=Cell("history", "none", Draw(0.7, sample_index=1))),
         turn(cell=Cell("history", "none", Draw(0.7, top_p=0.9))),
@@ -80,10 +79,11 @@ def test_row_id_changes_with_everything_that_decides_the_text_and_with_nothing_e
 def test_seed_of_a_plan_does_not_matter_where_nothing_is_drawn():
     greedy = Cell("history", "none", Draw(0.0))
     other = replace(PLAN, seed=1)
-    assert turn_row_id(PLAN, "s", "a", greedy) == turn_row_id(other, "s", "a", greedy)
-    assert answer_row_id(PLAN, "s", "c") == answer_row_id(other, "s", "c")
+    assert turn_row_suffix(PLAN, "s", greedy) == turn_row_suffix(other, "s", greedy)
+    assert answer_row_suffix(PLAN, "s") == answer_row_suffix(other, "s")
     drawn = replace(PLAN, answers=AnswerPlan(0.5))
-    assert answer_row_id(drawn, "s", "c") != answer_row_id(replace(drawn, seed=1), "s", "c")
+    assert answer_row_suffix(drawn, "s") != answer_row_suffix(replace(drawn, seed=1), "s")
+    assert answer_row_suffix(drawn, "s") != answer_row_suffix(drawn, "t")
 
 
 @given(st.text(), st.text())
