@@ -51,7 +51,7 @@ class ModelProbe:
             self.maker.make("answer", level[0].number, answers.jobs(missing), stage)
         tally.answers.add(stage)
         if level[0].number == 1:  # later ones answer a generated turn, which has no right answer
-            made = self.stage.store.answers()
+            made = self.stage.store.answers() if missing else stored
             ids = [made[row_id].answer_id for row_id in planned if row_id in made]
             self.stage.store.score(ids, again=self.retry_errors)
 

@@ -41,10 +41,18 @@ class TurnRow:
     answer_id: str
     row_id: str
 
-    @property
-    def goes_on(self) -> bool:
-        """Whether the model is to answer it, and a next user turn to follow."""
-        return self.start.cells[self.cell] > self.start.number
+
+@dataclass(frozen=True)
+class _Keyed:
+    """A cell at one level: what ends its row ids, the perturbation of the answer that it follows.
+
+    `goes_on`: the model is to answer its turn, and a next user turn to follow.
+    """
+
+    cell: Cell
+    suffix: str
+    perturbation: str | None
+    goes_on: bool
 
 
 @dataclass(frozen=True)
@@ -72,57 +80,72 @@ class TurnStage:
         """Every turn of a level, conversation by conversation: equal prefixes are neighbours."""
         stored, planned = self.store.turn_rows(), Planned([], [], Tally())
         tally = planned.tally
-        for start, cell, answer_id, row_id in self._rows(level, answers):
+        for start, keyed, answer in self._cells(level, answers):
             tally.planned += 1
-            if row_id is None:
+            if answer is None:
                 tally.waiting += 1
                 continue
+            row_id = answer.answer_id + keyed.suffix
             known = row_id in stored
             if known:
                 tally.known += 1
+                if not keyed.goes_on:
+                    continue  # of most of a million rows there is nothing more to be said
             elif row_id in failed:
                 tally.failed_before += 1
                 continue
-            if known and start.cells[cell] == start.number:
-                continue  # of most rows there is nothing more to be said
-            row = TurnRow(start, cell, answer_id, row_id)
+            row = TurnRow(start, keyed.cell, answer.answer_id, row_id)
             if not known:
                 planned.missing.append(row)
-            if row.goes_on:
+            if keyed.goes_on:
                 planned.going_on.append(row)
         return planned
 
     def row_ids(self, level: Iterable[Start], answers: Answers) -> Iterator[str]:
         """The row_id of every turn of a level that has an answer to follow."""
-        return (row_id for *_, row_id in self._rows(level, answers) if row_id)
+        for _start, keyed, answer in self._cells(level, answers):
+            if answer is not None:
+                yield answer.answer_id + keyed.suffix
 
-    def _rows(
+    def _cells(
         self, level: Iterable[Start], answers: Answers
-    ) -> Iterator[tuple[Start, Cell, str | None, str | None]]:
-        """Start, cell, answer_id and row_id; no ids where there is no answer to follow."""
+    ) -> Iterator[tuple[Start, _Keyed, StoredAnswer | None]]:
+        """Every cell of every start, with the answer that its turn follows where there is one."""
         cells, keyed = None, []
         for start in level:
             if start.cells is not cells:
-                cells = start.cells
-                suffixes = (turn_row_suffix(self.plan, self.model.setup_hash, c) for c in cells)
-                keyed = list(zip(cells, suffixes, strict=True))
+                cells, keyed = start.cells, [self._keyed(start, cell) for cell in start.cells]
             answer = self.answers.answer_of(start, answers.stored)
-            for cell, suffix in keyed:
+            if answer is None or answer.unusable:
+                for each in keyed:
+                    yield start, each, None
+                continue
+            for each in keyed:
                 of_cell = answer
-                if answer and not answer.unusable and _is_perturbed(start, cell):
-                    of_cell = answers.perturbed[answer.answer_id, cell.perturbation]
-                if of_cell is None or of_cell.unusable:
-                    yield start, cell, None, None
-                else:
-                    yield start, cell, of_cell.answer_id, of_cell.answer_id + suffix
+                if each.perturbation:
+                    of_cell = answers.perturbed[answer.answer_id, each.perturbation]
+                yield start, each, None if of_cell.unusable else of_cell
+
+    def _keyed(self, start: Start, cell: Cell) -> _Keyed:
+        # The first answer alone is perturbed; what grows from it is said in its light.
+        perturbed = start.number == 1 and cell.perturbation != UNPERTURBED
+        return _Keyed(
+            cell,
+            turn_row_suffix(self.plan, self.model.setup_hash, cell),
+            cell.perturbation if perturbed else None,
+            start.cells[cell] > start.number,
+        )
 
     def answers_of(self, level: Sequence[Start], run: Run) -> Answers:
         """What a level's turns follow; perturbed answers that are missing are made and stored."""
         answers, perturbed = self.store.answers(), self.store.perturbed()
         made: list[Answer] = []
+        cells, names = None, frozenset()
         for start in level:
+            if start.cells is not cells:
+                cells = start.cells
+                names = _perturbations(cells) if start.number == 1 else frozenset()
             parent = self.answers.answer_of(start, answers)
-            names = {cell.perturbation for cell in start.cells if _is_perturbed(start, cell)}
             for name in sorted(names) if parent and not parent.unusable else ():
                 key = (parent.answer_id, name)
                 if key not in perturbed:
@@ -198,6 +221,5 @@ class TurnStage:
                 yield next_start(turn, row.cell, row.start.setting, row.start.cells[row.cell])
 
 
-def _is_perturbed(start: Start, cell: Cell) -> bool:
-    """The first answer alone is perturbed; what grows from it is said in its light."""
-    return start.number == 1 and cell.perturbation != UNPERTURBED
+def _perturbations(cells: Mapping[Cell, int]) -> frozenset[str]:
+    return frozenset(cell.perturbation for cell in cells) - {UNPERTURBED}

@@ -297,10 +297,8 @@ def main() -> int:
     parser.add_argument("--model", type=Path, help="folder of the small model")
     options = parser.parse_args()
     sizes = QUICK if options.quick else FULL
-    if options.model:
-        lines = against_bare(options.model, sizes)
-    else:
-        lines = [planning(), resuming(sizes)]
+    engine = options.model
+    lines = against_bare(engine, sizes) if engine else [planning(), resuming(sizes)]
     print(table(lines))
     return 0 if options.quick or all(line.met for line in lines) else 1
 
