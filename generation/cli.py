@@ -57,7 +57,11 @@ def generate() -> None:
     metavar="I/N",
     help="Part I of N, for machines that share nothing; generate merge joins their studies.",
 )
-@click.option("--retry-errors", is_flag=True, help="Try the rows again that failed before.")
+@click.option(
+    "--retry-errors",
+    is_flag=True,
+    help="Try the rows again that failed, and to check answers that could not be.",
+)
 @study_option
 @_json_option
 def run(

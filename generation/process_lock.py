@@ -5,9 +5,11 @@ import errno
 import fcntl
 import os
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from generation.database import readable_refusals
+from generation.study import Study
 from rubrics import InputError
 
 
@@ -23,6 +25,15 @@ def process_lock(path: Path, refusal: str) -> Iterator[None]:
             if not any(_locked(path, held) for _attempt in range(2)):
                 raise InputError(refusal)
         yield
+
+
+def generation_lock(study: Study) -> AbstractContextManager[None]:
+    """Held by whoever makes or merges rows; raises InputError where another process does."""
+    return process_lock(
+        study.folder / ".generate.lock",
+        f"another generate is going on in {study.folder}; wait for it, stop it, or give this one "
+        "a study of its own (--study) and generate merge them",
+    )
 
 
 def _locked(path: Path, held: contextlib.ExitStack) -> bool:

@@ -9,11 +9,13 @@ from typing import Any
 from sqlite_utils import Database
 
 from generation.clock import now
-from generation.database import keep, open_database
+from generation.database import immediate, keep, open_database
 from generation.item import Item, messages_from
 from generation.migrations import generation_migrations
 from generation.turn import Added, Answer, Conversation, Run, Turn
 from rubrics import canonical_json
+
+READ_AT_ONCE = 1_000  # turns with all their texts
 
 
 def open_turns(path: Path) -> "TurnStore":
@@ -30,7 +32,7 @@ class TurnStore:
     def add_turns(self, run: Run, turns: Iterable[Turn]) -> Added:
         """Store turns with all that they rest on, in one transaction; equal rows once."""
         new = known = 0
-        with self._db.atomic():
+        with immediate(self._db):
             self.keep_run(run)
             for turn in turns:
                 if self.keep_turn(run.run_id, turn):
@@ -41,7 +43,7 @@ class TurnStore:
 
     def add_answers(self, run: Run, answers: Iterable[Answer]) -> None:
         """Store answers that have no turn yet, in one transaction; equal rows once."""
-        with self._db.atomic():
+        with immediate(self._db):
             self.keep_run(run)
             for answer in answers:
                 self.keep_answer(run.run_id, answer)
@@ -116,15 +118,17 @@ class TurnStore:
             for row in rows:
                 yield _turn_from(row)
 
-    def turn_of_row(self, row_id: str) -> Turn | None:
-        """The turn that a row of a plan gave, if it is there."""
-        row = self._db.conn.execute(
-            f"""SELECT {_columns("turns", Turn, "answer")}, {_ANSWER_COLUMNS}
-                FROM turns JOIN answers USING (answer_id)
-                JOIN conversations USING (conversation_id) WHERE turns.row_id = ?""",
-            [row_id],
-        ).fetchone()
-        return _turn_from(row) if row else None
+    def turns_of_rows(self, row_ids: Sequence[str]) -> Iterator[Turn]:
+        """The turns that these rows of a plan gave, in their order, as far as they are there."""
+        for first in range(0, len(row_ids), READ_AT_ONCE):
+            rows = self._db.conn.execute(
+                f"""SELECT {_columns("turns", Turn, "answer")}, {_ANSWER_COLUMNS}
+                    FROM json_each(?) AS asked JOIN turns ON turns.row_id = asked.value
+                    JOIN answers USING (answer_id) JOIN conversations USING (conversation_id)
+                    ORDER BY asked.key""",
+                [json.dumps(row_ids[first : first + READ_AT_ONCE])],
+            )
+            yield from map(_turn_from, rows.fetchall())
 
     def answer(self, answer_id: str) -> Answer:
         """One stored answer with its conversation."""

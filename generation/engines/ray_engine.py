@@ -229,7 +229,7 @@ def _next(rows: Iterator[dict[str, Any]]) -> dict[str, Any] | None:
     except Exception as error:
         last = (str(error).strip().splitlines() or [type(error).__name__])[-1]
         raise EngineDied(
-            f"Ray's job died: {one_line(last)}; the logs of its workers say more"
+            f"Ray's job died: {one_line(last).partition('. ')[0]}; its workers' logs say more"
         ) from error
 
 

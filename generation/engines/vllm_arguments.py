@@ -4,6 +4,7 @@ import difflib
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 
 from generation.engines.engine import Sampling
@@ -79,11 +80,21 @@ def shown_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if name not in _SECRET}
 
 
+@cache
 def vllm_environment() -> dict[str, str]:
-    """vLLM's environment variables that are set and decide something: no place, no secret."""
+    """As first found: vLLM adds variables of its own once it loads a model, some of them random."""
+    return deciding_variables(os.environ)
+
+
+def deciding_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """vLLM's own that are set, but for places and secrets.
+
+    >>> deciding_variables({"VLLM_BATCH_INVARIANT": "1", "VLLM_API_KEY": "k", "HOME": "/root"})
+    {'VLLM_BATCH_INVARIANT': '1'}
+    """
     return {
         name: value
-        for name, value in sorted(os.environ.items())
+        for name, value in sorted(environment.items())
         if name.startswith("VLLM_") and not _NOT_RECORDED & set(name.split("_"))
     }
 

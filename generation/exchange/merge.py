@@ -7,6 +7,7 @@ from sqlite_utils import Database
 
 from generation.database import immediate, open_database, readable_refusals
 from generation.migrations import generation_migrations
+from generation.process_lock import generation_lock
 from generation.study import Study
 from rubrics import InputError
 
@@ -35,6 +36,12 @@ def merge_study(study: Study, other: Path) -> Merged:
     if study.pipeline.exists() and source.exists() and source.samefile(study.pipeline):
         raise InputError(f"{source} is this study itself; expected another one")
     open_database(source, (generation_migrations,)).close()  # checked, and of our schema
+    study.folder.mkdir(parents=True, exist_ok=True)
+    with generation_lock(study):
+        return _merge_file(study, source)
+
+
+def _merge_file(study: Study, source: Path) -> Merged:
     database = open_database(study.pipeline, (generation_migrations,), create=True)
     with readable_refusals(study.pipeline):
         database.conn.execute("ATTACH ? AS other", [str(source)])
@@ -58,8 +65,8 @@ def _merge(database: Database) -> Merged:
         turns += _copy(database, "turns", "ORDER BY rowid", of_number)
     _copy(database, "run_turns", where="turn_id IN (SELECT turn_id FROM main.turns)")
     _copy(database, "answer_scores", where="answer_id IN (SELECT answer_id FROM main.answers)")
-    _copy_log(database, "failures", "failure_id")
-    _copy_log(database, "run_sittings", "sitting_id")
+    _copy_log(database, "failures", "failure_id", ("row_id", "at"))
+    _copy_log(database, "run_sittings", "sitting_id", ("run_id", "act", "started_at"))
     known = _count(database, "SELECT count(*) FROM other.turns JOIN main.turns USING (turn_id)")
     conflicting_turns = _conflicts(database, "turns", "turn_id")
     return Merged(answers, turns, known - turns, conflicts, theirs - known - conflicting_turns)
@@ -96,13 +103,15 @@ def _copy(database: Database, table: str, order: str = "", where: str = "1") -> 
     ).rowcount
 
 
-def _copy_log(database: Database, table: str, number: str) -> None:
-    """Rows that have no key but a running number: those that are not there yet, value by value."""
+def _copy_log(database: Database, table: str, number: str, key: tuple[str, ...]) -> None:
+    """Rows whose own key is a running number: what was merged before is brought up to date."""
     names = [column.name for column in database[table].columns if column.name != number]
     columns = ", ".join(names)
+    same = " AND ".join(f"theirs.{name} = {table}.{name}" for name in key)
+    there = f"SELECT 1 FROM other.{table} AS theirs WHERE {same}"
+    database.conn.execute(f"DELETE FROM main.{table} WHERE EXISTS ({there})")
     database.conn.execute(
-        f"""INSERT INTO main.{table} ({columns})
-            SELECT {columns} FROM other.{table} EXCEPT SELECT {columns} FROM main.{table}"""
+        f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM other.{table}"
     )
 
 

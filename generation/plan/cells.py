@@ -86,6 +86,11 @@ def answer_row_suffix(plan: Plan, setup_hash: str) -> str:
     return _suffix("answer", setup_hash, key)
 
 
+def perturbed_row_suffix(setup_hash: str, perturbation: str) -> str:
+    """What makes an answer_id the row_id of the perturbed answer: tokens are the model's own."""
+    return _suffix("perturbed", setup_hash, perturbation)
+
+
 def turn_row_suffix(plan: Plan, setup_hash: str, cell: Cell) -> str:
     """What makes an answer_id the row_id of the turn of this cell.
 

@@ -97,6 +97,11 @@ class Sweep:
                 "context raw goes on from the very tokens that the model sampled, and a perturbed "
                 "answer was never sampled; put raw and the perturbations into sweeps of their own"
             )
+        if RAW in self.contexts and self.user_turns > 1:
+            raise InputError(
+                "context raw goes on from the very tokens that the model sampled, and a later "
+                "answer is to a conversation that was rendered again; user_turns with raw is 1"
+            )
         if RAW in self.contexts and HELD_OUT in self.settings:
             raise InputError(
                 "context raw goes on from the very tokens that the model sampled, and a held-out "

@@ -15,7 +15,9 @@ from generation.probe.row_store import StoredAnswer
 from generation.probe.sampling import answer_sampling
 from generation.probe.start import Start
 from generation.turn import Answer
-from rubrics import fingerprint
+from rubrics import fingerprint, short
+
+LINE_DIGITS = 32  # of a turn_id, 128 bits
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,9 @@ class AnswerStage:
         return answer_row_suffix(self.plan, self.model.setup_hash)
 
     def row_id(self, start: Start) -> str:
-        return start.conversation.conversation_id + self._suffix
+        """Of a conversation that grew, every line of turns has an answer of its own."""
+        line = f":{short(start.follows.turn_id, LINE_DIGITS)}" if start.follows else ""
+        return start.conversation.conversation_id + self._suffix + line
 
     def rows(self, level: Iterable[Start]) -> dict[str, Start]:
         """Every answer that a level needs by its row_id; a given one is not asked for."""

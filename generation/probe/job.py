@@ -71,5 +71,6 @@ def _taken(rows: list[FailedRow]) -> list[FailedRow]:
 def _too_long(length: int, room: int, engine: Engine) -> str:
     return (
         f"the prompt has {length} tokens and needs {room} more; the context holds "
-        f"{engine.context_length}: raise --context-length or lower the limit of tokens"
+        f"{engine.context_length}: raise --context-length or lower the limit of tokens, and add "
+        "--retry-errors"
     )

@@ -1,8 +1,10 @@
 """An engine at work on a run: opened at the first missing row, all stored as it comes."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import Event, Lock, Thread
 from typing import Any
 
 from generation.engines.engine import Engine
@@ -10,7 +12,7 @@ from generation.failed_row import FailedRow
 from generation.probe.job import Job, outcomes
 from generation.probe.row_store import RowStore, Sitting
 from generation.probe.tally import Tally
-from generation.turn import Answer, Run, Turn
+from generation.turn import Run
 
 STORED_AT_ONCE = 256  # rows; with STORED_EVERY what a kill can lose at most
 STORED_EVERY = 5.0  # seconds
@@ -44,30 +46,31 @@ class Maker:
         self.watch.stage(self.model, act, number, stage.planned - stage.waiting, stage.known)
         recorded = self.recorded | {"engine": engine.provenance()}
         sitting_id = self.store.start_sitting(self.run, act, recorded)
-        begun = time.monotonic()
-        batch: list[Answer | Turn | FailedRow] = []
-        stored_at = begun
+        begun, lock, batch = time.monotonic(), Lock(), []
 
         def store() -> None:
-            made = [row for row in batch if not isinstance(row, FailedRow)]
-            tokens = sum(len(row.token_ids or ()) for row in made)
-            stage.new += len(made)
-            stage.failed += len(batch) - len(made)
-            stage.output_tokens += tokens
-            stage.seconds = time.monotonic() - begun
-            done = Sitting(sitting_id, stage.new, stage.output_tokens, stage.seconds)
-            self.store.add(self.run, batch, done)
-            self.watch.rows(len(batch), tokens)
-            batch.clear()
+            with lock:
+                made = [row for row in batch if not isinstance(row, FailedRow)]
+                tokens = sum(len(row.token_ids or ()) for row in made)
+                seconds = time.monotonic() - begun
+                done = Sitting(
+                    sitting_id, stage.new + len(made), stage.output_tokens + tokens, seconds
+                )
+                count = len(batch)
+                self.store.add(self.run, batch, done)
+                batch.clear()
+                stage.new, stage.output_tokens, stage.seconds = (
+                    done.rows, done.output_tokens, seconds,
+                )  # fmt: skip
+                stage.failed += count - len(made)
+            self.watch.rows(count, tokens)
 
-        try:
+        with _called_every(STORED_EVERY, store):
             for outcome in outcomes(engine, jobs):
-                batch.append(outcome)
-                if len(batch) >= STORED_AT_ONCE or time.monotonic() - stored_at > STORED_EVERY:
+                with lock:
+                    batch.append(outcome)
+                if len(batch) >= STORED_AT_ONCE:
                     store()
-                    stored_at = time.monotonic()
-        finally:
-            store()
 
     def close(self) -> None:
         if self._engine:
@@ -78,3 +81,31 @@ class Maker:
         if self._engine is None:
             self._engine = self.open_engine()
         return self._engine
+
+
+@contextmanager
+def _called_every(seconds: float, function: Callable[[], None]) -> Iterator[None]:
+    """Call it every so often while the body runs, and once at the end, however that comes.
+
+    An engine may be silent for minutes over one long row; what came before must not wait for it.
+    """
+    ended, failed = Event(), []
+
+    def call() -> None:
+        while not ended.wait(seconds):
+            try:
+                function()
+            except Exception as error:  # raised again where somebody hears of it
+                failed.append(error)
+                return
+
+    thread = Thread(target=call, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+        if failed:
+            raise failed[0]
+        function()

@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 
 from generation.probe.answer_stage import AnswerStage
 from generation.probe.maker import Maker
@@ -18,6 +20,7 @@ class ModelProbe:
 
     maker: Maker
     stage: TurnStage
+    sharded: bool = False
     retry_errors: bool = False
 
     def probe(self, starts: Iterable[Start]) -> ModelTally:
@@ -25,15 +28,23 @@ class ModelProbe:
 
         Raises EngineDied where the engine cannot go on; what it gave is stored.
         """
-        tally = ModelTally(self.maker.model, self.maker.run.run_id)
-        failed = set() if self.retry_errors else self.stage.store.failed_rows()
-        level = list(starts)
+        store, run = self.stage.store, self.maker.run
+        store.keep_run(run)
+        tally = ModelTally(self.maker.model, run.run_id)
+        failed = set() if self.retry_errors else store.failed_rows()
+        level, rows = list(starts), []
         try:
             while level:
                 self._answer(level, failed, tally)
-                level = self._turn(level, failed, tally)
+                answers = self.stage.answers_of(level, run)
+                rows.append(partial(self.stage.row_ids, level, answers))
+                level = self._turn(level, answers, failed, tally)
         finally:
             self.maker.close()
+        # Equal runs have equal rows, so as many links are all of them; but a shard has its part.
+        stored = tally.turns.known + tally.turns.new
+        if self.sharded or store.links(run) < stored:
+            store.link(run, chain.from_iterable(of_level() for of_level in rows))
         return tally
 
     def _answer(self, level: Sequence[Start], failed: set[str], tally: ModelTally) -> None:
@@ -55,14 +66,18 @@ class ModelProbe:
             ids = [made[row_id].answer_id for row_id in planned if row_id in made]
             self.stage.store.score(ids, again=self.retry_errors)
 
-    def _turn(self, level: Sequence[Start], failed: set[str], tally: ModelTally) -> list[Start]:
+    def _turn(
+        self,
+        level: Sequence[Start],
+        answers: Mapping[str, StoredAnswer],
+        failed: set[str],
+        tally: ModelTally,
+    ) -> list[Start]:
         """Make the level's turns; returns where the conversations go on."""
-        stage, run = self.stage, self.maker.run
-        answers = stage.answers_of(level, run)
-        unusable = _unusable(level, stage.answers, answers.stored)
+        stage = self.stage
+        unusable = _unusable(level, stage.answers, answers)
         tally.unusable = dict(Counter(tally.unusable) + unusable)
         planned = stage.planned(level, answers, failed)
-        stage.store.link(run, planned.tally.known, stage.row_ids(level, answers))
         if planned.missing:
             self.maker.make("turn", level[0].number, stage.jobs(planned.missing), planned.tally)
         tally.turns.add(planned.tally)

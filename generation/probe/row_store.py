@@ -10,7 +10,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from generation.clock import now
-from generation.database import open_database
+from generation.database import immediate, open_database
 from generation.failed_row import FailedRow
 from generation.migrations import generation_migrations
 from generation.probe.scoring import score_answers
@@ -56,14 +56,6 @@ class RowStore:
         )
         return {row_id: StoredAnswer(*rest) for row_id, *rest in rows}
 
-    def perturbed(self) -> dict[tuple[str, str], StoredAnswer]:
-        """Every perturbed answer by the answer it was made of and what was done to it."""
-        rows = self._db.conn.execute(
-            "SELECT parent_id, perturbation, answer_id, unusable FROM answers"
-            " WHERE parent_id IS NOT NULL"
-        )
-        return {(parent, name): StoredAnswer(*rest) for parent, name, *rest in rows}
-
     def turn_rows(self) -> set[str]:
         """The row_id of every generated turn: there may be millions."""
         rows = self._db.conn.execute("SELECT row_id FROM turns WHERE row_id IS NOT NULL")
@@ -91,7 +83,7 @@ class RowStore:
 
     def start_sitting(self, run: Run, act: str, engine: dict[str, Any]) -> int:
         """Begin a stretch of work; returns its id."""
-        with self._db.atomic():
+        with immediate(self._db):
             self.turns.keep_run(run)
             cursor = self._db.conn.execute(
                 "INSERT INTO run_sittings (run_id, act, engine, started_at) VALUES (?, ?, ?, ?)",
@@ -105,7 +97,7 @@ class RowStore:
         A turn that is stored already under its row_id stays as it is.
         """
         new = 0
-        with self._db.atomic():
+        with immediate(self._db):
             for row in made:
                 if isinstance(row, FailedRow):
                     self._add_failure(run, row)
@@ -133,26 +125,28 @@ class RowStore:
         """Score answers that have no score yet; see `score_answers`."""
         return score_answers(self._db, answer_ids, again=again)
 
-    def link(self, run: Run, known: int, row_ids: Iterable[str]) -> None:
-        """Say that a run has these turns, of which `known` are stored: another may have made them.
-
-        Equal runs have equal rows, so where it has as many there is nothing to say.
-        """
-        linked = self._db.conn.execute(
+    def links(self, run: Run) -> int:
+        """How many turns a run is said to have."""
+        rows = self._db.conn.execute(
             "SELECT count(*) FROM run_turns WHERE run_id = ?", [run.run_id]
-        ).fetchone()[0]
-        if linked >= known:
-            return
+        )
+        return rows.fetchone()[0]
+
+    def link(self, run: Run, row_ids: Iterable[str]) -> None:
+        """Say that a run has these turns, as far as they are stored: another may have made them."""
         upcoming = iter(row_ids)
-        with self._db.atomic():
-            self.turns.keep_run(run)
-            while some := list(islice(upcoming, LINKED_AT_ONCE)):
+        while some := list(islice(upcoming, LINKED_AT_ONCE)):
+            with immediate(self._db):
                 self._db.conn.execute(
                     """INSERT OR IGNORE INTO run_turns (run_id, turn_id)
                        SELECT ?, turn_id FROM turns
                        WHERE row_id IN (SELECT value FROM json_each(?))""",
                     [run.run_id, json.dumps(some)],
                 )
+
+    def keep_run(self, run: Run) -> None:
+        with immediate(self._db):
+            self.turns.keep_run(run)
 
 
 def open_rows(path: Path) -> RowStore:

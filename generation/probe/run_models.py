@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -86,16 +87,13 @@ def run_models(
         try:
             return RunDone((calls[0](),), ())
         except EngineDied as error:
-            raise InputError(_died(calls[0], error)) from error
+            raise InputError(_broken(calls[0], error)) from error
     tallies, broken = [], []
     for call in calls:
         try:
             tallies.append(_in_own_process(call))
-        except InputError as error:
-            broken.append(f"{call.model_plan.name}: {error}")
-        except EngineDied as error:
-            broken.append(_died(call, error))
-        if broken and broken[-1].startswith(f"{call.model_plan.name}:"):
+        except (InputError, EngineDied, BrokenProcessPool) as error:
+            broken.append(_broken(call, error))
             say(f"error: {broken[-1]}")
     return RunDone(tuple(tallies), tuple(broken))
 
@@ -150,8 +148,11 @@ def _in_own_process(call: _Call) -> ModelTally:
         return pool.submit(call).result()
 
 
-def _died(call: _Call, error: EngineDied) -> str:
+def _broken(call: _Call, error: Exception) -> str:
+    if isinstance(error, InputError):
+        return f"{call.model_plan.name}: {error}"
+    why = "its process was killed" if isinstance(error, BrokenProcessPool) else str(error)
     return (
-        f"{call.model_plan.name}: {error}; what was made is stored, "
+        f"{call.model_plan.name}: {why}; what was made is stored, "
         "and the same command goes on from there"
     )

@@ -21,7 +21,7 @@ from generation.probe.sampling import answer_sampling, turn_sampling
 from generation.probe.start import Shard, first_starts
 from generation.probe.tally import ModelTally
 from generation.probe.turn_stage import TurnStage
-from generation.process_lock import process_lock
+from generation.process_lock import generation_lock
 from generation.study import Study
 from generation.turn import Answer, Conversation, Run
 from generation.version import tool_version
@@ -58,12 +58,7 @@ def run_model(
         warn(f"{model.name}: {warning}")
     length = min(model_plan.context_length, model.context_length or model_plan.context_length)
     study.folder.mkdir(parents=True, exist_ok=True)
-    lock = process_lock(
-        study.folder / ".generate.lock",
-        f"another generate is going on in {study.folder}; wait for it, stop it, or give this one "
-        "a study of its own (--study) and generate merge them",
-    )
-    with lock:
+    with generation_lock(study):
         store = open_rows(study.pipeline)
         try:
             maker = Maker(
@@ -76,7 +71,7 @@ def run_model(
                 {"tool": f"followupeval {tool_version()}", "shard": asdict(shard)},
                 watch,
             )
-            probe = ModelProbe(maker, TurnStage(store, model, plan), retry_errors)
+            probe = ModelProbe(maker, TurnStage(store, model, plan), shard.count > 1, retry_errors)
             return probe.probe(first_starts(plan, datasets, shard))
         finally:
             store.close()

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from sqlite_utils import Database
 
 from generation.accuracy.score import NOT_CHECKABLE, scores
+from generation.database import immediate
 from generation.store import TurnStore
 from rubrics import canonical_json
 
@@ -28,7 +29,7 @@ def score_answers(database: Database, answer_ids: Iterable[str], *, again: bool)
             for answer in answers
             for score in scores(answer.conversation, answer.text)
         ]
-        with database.atomic():
+        with immediate(database):
             database.conn.executemany(
                 "DELETE FROM answer_scores WHERE answer_id = ? AND outcome = ?",
                 [(answer_id, NOT_CHECKABLE) for answer_id, *_ in scored],
@@ -44,8 +45,12 @@ def score_answers(database: Database, answer_ids: Iterable[str], *, again: bool)
 
 def _unscored(database: Database, answer_ids: list[str], again: bool) -> list[str]:
     rows = database.conn.execute(
-        """SELECT value FROM json_each(?) WHERE value NOT IN
-           (SELECT answer_id FROM answer_scores WHERE NOT ? OR outcome <> ?)""",
+        """SELECT asked.value FROM json_each(?) AS asked
+           JOIN answers ON answers.answer_id = asked.value
+           JOIN conversations USING (conversation_id)
+           WHERE (meta LIKE '%"reference%' OR meta LIKE '%"instruction_id_list"%')
+             AND asked.value NOT IN
+                 (SELECT answer_id FROM answer_scores WHERE NOT ? OR outcome <> ?)""",
         [json.dumps(answer_ids), again, NOT_CHECKABLE],
     )
     return [answer_id for (answer_id,) in rows]

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from generation.probe.run_models import RunDone
 from generation.probe.tally import ModelTally
 from generation.study import Study
-from rubrics import short
 
 
 def summary_json(study: Study, done: RunDone) -> str:
@@ -37,7 +36,6 @@ def added_text(study: Study, new: int, known: int) -> str:
 
 
 def _model_lines(tally: ModelTally, study: Study) -> list[str]:
-    run = short(tally.run_id)
     lines = []
     if tally.answers.planned:
         answers = tally.answers
@@ -50,7 +48,7 @@ def _model_lines(tally: ModelTally, study: Study) -> list[str]:
         if part.failed or part.failed_before:
             lines.append(
                 f"{tally.model}: {part.failed:,} {act} failed now, {part.failed_before:,} before: "
-                f"generate show {run}{study.option}; --retry-errors tries them again"
+                f"generate show{study.option}; --retry-errors tries them again"
             )
     return lines
 

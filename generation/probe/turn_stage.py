@@ -9,7 +9,7 @@ from generation.chat.context import Prompt, turn_prompt
 from generation.chat.reading import read_turn
 from generation.engines.engine import Completion
 from generation.perturbation import UNPERTURBED, perturbation_from
-from generation.plan.cells import Cell, turn_row_suffix
+from generation.plan.cells import Cell, perturbed_row_suffix, turn_row_suffix
 from generation.plan.plan import Plan
 from generation.probe.answer_stage import AnswerStage
 from generation.probe.job import Job
@@ -25,14 +25,6 @@ NOTHING_LEFT = "nothing is left of it"  # of an answer, once perturbed
 
 
 @dataclass(frozen=True)
-class Answers:
-    """What turns may follow: answers by row_id, perturbed ones by parent and perturbation."""
-
-    stored: Mapping[str, StoredAnswer]
-    perturbed: Mapping[tuple[str, str], StoredAnswer]
-
-
-@dataclass(frozen=True)
 class TurnRow:
     """A turn to be made, or to go on from."""
 
@@ -44,14 +36,14 @@ class TurnRow:
 
 @dataclass(frozen=True)
 class _Keyed:
-    """A cell at one level: what ends its row ids, the perturbation of the answer that it follows.
+    """A cell at one level: what ends its row ids, and that of the perturbed answer it follows.
 
     `goes_on`: the model is to answer its turn, and a next user turn to follow.
     """
 
     cell: Cell
     suffix: str
-    perturbation: str | None
+    perturbed: str | None
     goes_on: bool
 
 
@@ -76,7 +68,9 @@ class TurnStage:
     def answers(self) -> AnswerStage:
         return AnswerStage(self.model, self.plan)
 
-    def planned(self, level: Iterable[Start], answers: Answers, failed: Set[str]) -> Planned:
+    def planned(
+        self, level: Iterable[Start], answers: Mapping[str, StoredAnswer], failed: Set[str]
+    ) -> Planned:
         """Every turn of a level, conversation by conversation: equal prefixes are neighbours."""
         stored, planned = self.store.turn_rows(), Planned([], [], Tally())
         tally = planned.tally
@@ -101,29 +95,29 @@ class TurnStage:
                 planned.going_on.append(row)
         return planned
 
-    def row_ids(self, level: Iterable[Start], answers: Answers) -> Iterator[str]:
+    def row_ids(self, level: Iterable[Start], answers: Mapping[str, StoredAnswer]) -> Iterator[str]:
         """The row_id of every turn of a level that has an answer to follow."""
         for _start, keyed, answer in self._cells(level, answers):
             if answer is not None:
                 yield answer.answer_id + keyed.suffix
 
     def _cells(
-        self, level: Iterable[Start], answers: Answers
+        self, level: Iterable[Start], answers: Mapping[str, StoredAnswer]
     ) -> Iterator[tuple[Start, _Keyed, StoredAnswer | None]]:
         """Every cell of every start, with the answer that its turn follows where there is one."""
         cells, keyed = None, []
         for start in level:
             if start.cells is not cells:
                 cells, keyed = start.cells, [self._keyed(start, cell) for cell in start.cells]
-            answer = self.answers.answer_of(start, answers.stored)
+            answer = self.answers.answer_of(start, answers)
             if answer is None or answer.unusable:
                 for each in keyed:
                     yield start, each, None
                 continue
             for each in keyed:
                 of_cell = answer
-                if each.perturbation:
-                    of_cell = answers.perturbed[answer.answer_id, each.perturbation]
+                if each.perturbed:
+                    of_cell = answers[answer.answer_id + each.perturbed]
                 yield start, each, None if of_cell.unusable else of_cell
 
     def _keyed(self, start: Start, cell: Cell) -> _Keyed:
@@ -132,31 +126,35 @@ class TurnStage:
         return _Keyed(
             cell,
             turn_row_suffix(self.plan, self.model.setup_hash, cell),
-            cell.perturbation if perturbed else None,
+            perturbed_row_suffix(self.model.setup_hash, cell.perturbation) if perturbed else None,
             start.cells[cell] > start.number,
         )
 
-    def answers_of(self, level: Sequence[Start], run: Run) -> Answers:
-        """What a level's turns follow; perturbed answers that are missing are made and stored."""
-        answers, perturbed = self.store.answers(), self.store.perturbed()
+    def answers_of(self, level: Sequence[Start], run: Run) -> Mapping[str, StoredAnswer]:
+        """What a level's turns follow, by row_id; perturbed answers that are missing are made."""
+        answers = self.store.answers()
         made: list[Answer] = []
-        cells, names = None, frozenset()
+        cells, suffixes = None, {}
         for start in level:
             if start.cells is not cells:
-                cells = start.cells
-                names = _perturbations(cells) if start.number == 1 else frozenset()
+                cells, suffixes = start.cells, self._perturbations(start)
             parent = self.answers.answer_of(start, answers)
-            for name in sorted(names) if parent and not parent.unusable else ():
-                key = (parent.answer_id, name)
-                if key not in perturbed:
-                    answer = self._perturbed_answer(start, parent.answer_id, name)
-                    perturbed[key] = StoredAnswer(answer.answer_id, answer.unusable)
+            for name, suffix in suffixes.items() if parent and not parent.unusable else ():
+                row_id = parent.answer_id + suffix
+                if row_id not in answers:
+                    answer = self._perturbed_answer(start, parent.answer_id, name, row_id)
+                    answers[row_id] = StoredAnswer(answer.answer_id, answer.unusable)
                     made += [start.given, answer] if start.given else [answer]
         for first in range(0, len(made), STORED_AT_ONCE):
             self.store.turns.add_answers(run, made[first : first + STORED_AT_ONCE])
-        return Answers(answers, perturbed)
+        return answers
 
-    def _perturbed_answer(self, start: Start, parent_id: str, name: str) -> Answer:
+    def _perturbations(self, start: Start) -> dict[str, str]:
+        """What perturbed answers a start needs: names with what ends their row ids."""
+        names = {cell.perturbation for cell in start.cells if start.number == 1} - {UNPERTURBED}
+        return {name: perturbed_row_suffix(self.model.setup_hash, name) for name in sorted(names)}
+
+    def _perturbed_answer(self, start: Start, parent_id: str, name: str, row_id: str) -> Answer:
         parent = start.given or self.store.turns.answer(parent_id)
         text = perturbation_from(name).apply(parent.text, self.model)
         return Answer(
@@ -165,6 +163,7 @@ class TurnStage:
             model=parent.model,
             temperature=parent.temperature,
             seed=parent.seed,
+            row_id=row_id,
             thinking=parent.thinking,
             unusable=None if text.strip() else NOTHING_LEFT,
             perturbation=name,
@@ -213,13 +212,11 @@ class TurnStage:
         prompt = lambda: turn_prompt(self.model, answer, cell.context)  # noqa: E731
         return Job(row.row_id, "turn", answer.conversation, sampling, prompt, made)
 
-    def grown(self, rows: Iterable[TurnRow]) -> Iterator[Start]:
+    def grown(self, rows: Sequence[TurnRow]) -> Iterator[Start]:
         """The conversations that go on; one whose turn failed or says nothing ends there."""
-        for row in rows:
-            turn = self.store.turns.turn_of_row(row.row_id)
-            if turn and turn.text.strip():
+        turns = self.store.turns.turns_of_rows([row.row_id for row in rows])
+        by_row = {row.row_id: row for row in rows}
+        for turn in turns:
+            row = by_row[turn.row_id]
+            if turn.text.strip():
                 yield next_start(turn, row.cell, row.start.setting, row.start.cells[row.cell])
-
-
-def _perturbations(cells: Mapping[Cell, int]) -> frozenset[str]:
-    return frozenset(cell.perturbation for cell in cells) - {UNPERTURBED}

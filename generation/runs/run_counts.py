@@ -105,7 +105,7 @@ def answer_counts(database: Database, run_id: str) -> list[AnswerCount]:
         f"""SELECT dataset, count(*), sum(finish_reason = 'length'),
                    sum(outcome IS 'right'), sum(outcome IN ('right', 'wrong')),
                    sum(outcome IS 'not checkable')
-            {joined} LEFT JOIN answer_scores USING (answer_id) GROUP BY 1 ORDER BY 1""",
+            {joined} LEFT JOIN ({_ONE_SCORE}) USING (answer_id) GROUP BY 1 ORDER BY 1""",
         {"run": run_id},
     )
     return [
@@ -114,11 +114,11 @@ def answer_counts(database: Database, run_id: str) -> list[AnswerCount]:
     ]
 
 
-def failure_counts(database: Database, run_id: str) -> list[FailureCount]:
-    """What failed in a run and was not made since, by kind."""
+def failure_counts(database: Database, run_id: str | None = None) -> list[FailureCount]:
+    """What failed in a run, or in any, and was not made since, by kind."""
     rows = database.conn.execute(
         """SELECT act, kind, count(DISTINCT row_id), min(message) FROM failures
-           WHERE run_id = ?
+           WHERE run_id = coalesce(?, run_id)
              AND row_id NOT IN (SELECT row_id FROM turns WHERE row_id IS NOT NULL)
              AND row_id NOT IN (SELECT row_id FROM answers WHERE row_id IS NOT NULL)
            GROUP BY 1, 2 ORDER BY 1, 3 DESC""",
@@ -127,6 +127,12 @@ def failure_counts(database: Database, run_id: str) -> list[FailureCount]:
     return [FailureCount(*row) for row in rows]
 
 
+# An answer counts once: what could be checked goes before what could not, later scorers first.
+_ONE_SCORE = """SELECT answer_id, outcome, max(scorer)
+                FROM answer_scores AS scores WHERE outcome <> 'not checkable' OR NOT EXISTS
+                (SELECT 1 FROM answer_scores AS better WHERE better.answer_id = scores.answer_id
+                 AND better.outcome <> 'not checkable')
+                GROUP BY answer_id"""
 _CELL = """conversations.dataset, turns.setting, turns.temperature, turns.perturbation,
            turns.condition"""
 _OF_RUN = """FROM run_turns JOIN turns USING (turn_id) JOIN answers USING (answer_id)

@@ -51,16 +51,19 @@ def report_run(study: Study, text: str) -> RunReport:
 
 
 def runs_text(study: Study, *, as_json: bool) -> str:
-    """Every run of a study on a line."""
-    records = run_records(open_database(study.pipeline, (generation_migrations,)))
+    """Every run of a study on a line, then what failed in any of them."""
+    database = open_database(study.pipeline, (generation_migrations,))
+    records, failures = run_records(database), failure_counts(database)
     if as_json:
         rows = [asdict(record) for record in records]
-        return json.dumps([{k: v for k, v in row.items() if k != "provenance"} for row in rows])
+        runs = [{k: v for k, v in row.items() if k != "provenance"} for row in rows]
+        return json.dumps({"runs": runs, "failures": [asdict(count) for count in failures]})
     lines = [
         f"{short(record.run_id)}  {record.started_at[:16].replace('T', ' ')}  "
         f"{record.turns:>9,} turns  {record.name}"
         for record in records
     ]
+    lines += _failures(failures)
     return "\n".join([*lines, f"next: generate show RUN{study.option}"])
 
 

@@ -132,7 +132,8 @@ def study(tmp_path):
                 return engine
 
             maker = Maker(self.store, run_of(plan), model.name, open_engine, {})
-            probe = ModelProbe(maker, TurnStage(self.store, model, plan), **options)
+            stage = TurnStage(self.store, model, plan)
+            probe = ModelProbe(maker, stage, shard.count > 1, **options)
             return probe.probe(first_starts(plan, [data], shard))
 
         def turns(self):

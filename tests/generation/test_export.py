@@ -40,7 +40,7 @@ FIRST = Turn(
     ANSWER, "Why?", "self-generated", model="m", temperature=0.7, sample_index=3,
     context_mode="history", seed=11, text_raw="Why?<|im_end|>", token_ids=(9, 2),
     prompt_token_hash="sha256:1", finish_reason="stop", stop_token_id=2, meta={"note": [1]},
-    row_id="turn-row", top_p=0.9, top_k=20, flags=("length", "assistant header"),
+    row_id="turn-row", top_p=0.9, top_k=20, flags=("length", "role header"),
 )  # fmt: skip
 OF_CUT = replace(FIRST, answer=CUT, row_id="cut-row", perturbation="truncate", flags=())
 GROWN = Conversation(
@@ -172,7 +172,7 @@ class TestFormats:
         assert row["condition"] == FIRST.condition == "top-p 0.9, top-k 20"
         assert json.loads(row["q"])[1] == {"role": "user", "content": "2+2?"}
         assert (row["token_ids"], row["answer_token_ids"]) == ([9, 2], [7, 8, 2])
-        assert row["flags"] == ["length", "assistant header"]
+        assert row["flags"] == ["length", "role header"]
 
     def test_a_table_is_written_in_row_groups(self, tmp_path, monkeypatch):
         monkeypatch.setattr(parquet_file, "BATCH", 3)
@@ -223,7 +223,7 @@ class TestFolder:
         assert "| gsm8k | self-generated | m | 3 |" in text
         assert "| chat | held-out | not named | 1 |" in text
         assert "not by a person" in text
-        assert "assistant header 1, length 1" in text
+        assert "role header 1, length 1" in text
         assert "never be published: gpqa_main 1." in text
 
     def test_a_name_cannot_break_the_card(self, tmp_path):
@@ -384,7 +384,7 @@ class TestCommand:
     def test_messages_alone_are_said_to_be_that(self, study, tmp_path):
         result = self.call(study, tmp_path / "t.jsonl", "--format", "trl")
         assert "trl has a place for messages alone: models, settings" in result.stdout
-        assert "among them are flagged turns: assistant header 1, length 1" in result.stdout
+        assert "among them are flagged turns: role header 1, length 1" in result.stdout
 
     def test_one_run_can_be_taken(self, study, tmp_path):
         run = Run("import", {}).run_id

@@ -2,13 +2,16 @@
 
 from collections import Counter
 from dataclasses import asdict, replace
+from threading import Event
 
 import pytest
 from small_plan import answer_or_turn, dataset, plan_of, questions, run_of
 
+from generation.database import immediate, open_database
 from generation.datasets.dataset import Rows
 from generation.engines.engine import EngineDied, Failure
 from generation.item import Message
+from generation.migrations import generation_migrations
 from generation.plan.plan import AnswerPlan, DatasetPlan, Sweep
 from generation.probe.maker import Maker
 from generation.probe.model_probe import ModelProbe
@@ -278,3 +281,94 @@ def test_provenance_and_rows_have_the_same_sampling(
         for row in map(asdict, rows):
             per_row = {key: row[key] for key, value in sampling[act].items() if value == "per row"}
             assert sampling[act] | per_row == row
+
+
+def test_lines_of_turns_stay_apart_where_they_say_the_same(study, chat_model, scripted_engine):
+    """A short answer is truncated to itself, both settings have one answer: two cells, two rows."""
+    question = Conversation("gsm8k", "1", (Message("user", "2+2?"),))
+    data = dataset(Rows((question,), (Answer(question, "4"),)))
+    sweep = Sweep(
+        settings=("self-generated", "held-out"),
+        perturbations=("none", "truncate"),
+        temperatures=(0.0, 1.0),
+        samples=2,
+        user_turns=3,
+    )
+    script = lambda prompt, _: "4" if prompt.endswith("assistant\n") else "Why?"  # noqa: E731
+    tally = study(chat_model, scripted_engine(script), plan_of(sweep), data)
+    assert tally.turns.new == tally.turns.planned == 2 * 2 * 3 * 3
+    turns = {turn.turn_id: turn for turn in study.turns()}
+    for turn in turns.values():
+        if turn.follows:
+            before = turns[turn.follows]
+            assert (before.setting, before.perturbation, before.sample_index) == (
+                turn.setting, turn.perturbation, turn.sample_index,
+            )  # fmt: skip
+    assert len({turn.follows for turn in turns.values() if turn.follows}) == 2 * 2 * 3 * 2
+    again = study(chat_model, scripted_engine(script), plan_of(sweep), data)
+    assert (again.turns.known, again.turns.new) == (36, 0)
+
+
+def test_truncation_of_a_real_answer_is_by_the_tokens_of_each_model(
+    study, chat_model, scripted_engine
+):
+    answer = Answer(Conversation("gsm8k", "1", (Message("user", "Hm?"),)), "abcd " * 60)
+    plan = plan_of(Sweep(settings=("held-out",), perturbations=("truncate",)))
+    by_words = replace(
+        chat_model,
+        name="words",
+        encode=lambda text: list(range(len(text.split(" ")))) if "<" not in text else [1],
+        decode=lambda ids, _: " ".join(["abcd"] * len(ids)),
+        file_hashes={"tokenizer.json": "sha256:1"},
+    )
+    for model in (chat_model, by_words):
+        study(model, scripted_engine(answer_or_turn), plan, dataset(Rows((), (answer,))))
+    kept = {turn.model: turn.answer.text for turn in study.turns()}
+    assert len(kept["scripted"]) == 75, "a quarter of 300 characters"
+    assert kept["words"].count("abcd") == 25, "the floor, of 61 words"
+
+
+def test_equal_plan_of_another_name_has_all_rows_of_all_levels(study, chat_model, scripted_engine):
+    sweep, data = Sweep(temperatures=(0.0, 0.7), user_turns=3), questions("1?", "2?")
+    for name in ("one", "two"):
+        study(chat_model, scripted_engine(answer_or_turn), plan_of(sweep, name=name), data)
+    shards = plan_of(sweep, name="three")
+    for index in (1, 2):
+        study(chat_model, scripted_engine(answer_or_turn), shards, data, shard=Shard(index, 2))
+    counts = study.store.turns._db.execute("SELECT count(*) FROM run_turns GROUP BY run_id")
+    assert [count for (count,) in counts] == [12, 12, 12]
+
+
+def test_rows_are_stored_while_the_engine_is_silent(
+    study, chat_model, scripted_engine, monkeypatch, tmp_path
+):
+    monkeypatch.setattr("generation.probe.maker.STORED_EVERY", 0.01)
+    stored = Event()
+
+    class Slow(scripted_engine):
+        def generate(self, requests):
+            first, *others = requests
+            yield from super().generate([first])
+            if not stored.is_set():
+                reader = open_database(tmp_path / "pipeline.db", (generation_migrations,))
+                while reader["answers"].count == 0:
+                    stored.wait(0.01)  # the test's own limit ends this if nothing is ever stored
+                stored.set()
+            yield from super().generate(others)
+
+    study(chat_model, Slow(answer_or_turn), plan_of(), questions("1?", "2?"))
+    assert stored.is_set()
+
+
+def test_another_program_may_write_to_the_study_meanwhile(
+    study, chat_model, scripted_engine, tmp_path
+):
+    other = open_database(tmp_path / "pipeline.db", (generation_migrations,))
+
+    def script(prompt, sampling):
+        with immediate(other):
+            other.execute("UPDATE runs SET kind = 'probe'")
+        return answer_or_turn(prompt, sampling)
+
+    tally = study(chat_model, scripted_engine(script), plan_of(SWEEP), questions("1?", "2?"))
+    assert tally.turns.new == 10

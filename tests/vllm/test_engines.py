@@ -228,14 +228,13 @@ def test_provenance_says_what_ran(offline, served, on_ray):
 
 
 def test_a_model_with_linear_attention_is_known_as_hybrid_before_it_is_loaded(tmp_path):
-    from transformers import Qwen3_5Config
+    from transformers import Qwen3NextConfig
 
     from generation.engines.vllm_engine import model_traits
 
-    config = Qwen3_5Config(architectures=["Qwen3_5ForConditionalGeneration"])
-    config.save_pretrained(tmp_path)
+    Qwen3NextConfig(architectures=["Qwen3NextForCausalLM"]).save_pretrained(tmp_path)
     traits = model_traits(tmp_path, {})
-    assert (traits.hybrid, traits.multimodal) == (True, True)
+    assert (traits.hybrid, traits.multimodal) == (True, False)
 
 
 def test_a_wrong_folder_or_argument_is_one_line(model_folder, tmp_path):

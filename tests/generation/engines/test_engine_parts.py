@@ -10,10 +10,10 @@ from generation.engines.ray_engine import BLOCK_BYTES, _blocks, _ending, _outcom
 from generation.engines.vllm_arguments import (
     ModelTraits,
     check_given,
+    deciding_variables,
     engine_arguments,
     sampling_arguments,
     shown_arguments,
-    vllm_environment,
 )
 from rubrics import InputError
 
@@ -56,12 +56,9 @@ def test_an_argument_that_vllm_does_not_have_is_named(name, says):
         check_given([name], ["tensor_parallel_size", "max_model_len", "dtype"])
 
 
-def test_no_secret_is_stored(monkeypatch):
-    monkeypatch.setenv("VLLM_API_KEY", "secret")
-    monkeypatch.setenv("VLLM_CACHE_ROOT", "/somewhere")
-    monkeypatch.setenv("VLLM_BATCH_INVARIANT", "1")
-    assert vllm_environment()["VLLM_BATCH_INVARIANT"] == "1"
-    assert not {"VLLM_API_KEY", "VLLM_CACHE_ROOT"} & vllm_environment().keys()
+def test_neither_secrets_nor_places_are_stored():
+    found = {"VLLM_API_KEY": "secret", "VLLM_CACHE_ROOT": "/somewhere", "VLLM_USE_AOT_COMPILE": "0"}
+    assert deciding_variables(found) == {"VLLM_USE_AOT_COMPILE": "0"}
     assert shown_arguments({"hf_token": "secret", "dtype": "auto"}) == {"dtype": "auto"}
 
 
