@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from generation.accuracy.score import NOT_CHECKABLE, RIGHT, WRONG, Score, shown
 
-SCORER = "final-number/1"
+SCORER = "final-number/2"
 TRIED = 20  # of the last marks: a model that repeats '####' for ever says no number
 MAX_DIGITS = 40  # a longer number answers no question of a school
 
@@ -27,7 +27,12 @@ _MARKED = re.compile(rf"####[ \t]{{0,9}}{_CLAUSE}")
 _HEADING = re.compile(r"[0-9]+[.):]\s+\S")  # '#### 2. Add them up' is a heading of Markdown
 _BOXED = re.compile(rf"\\boxed\s{{0,9}}\{{{_CLAUSE}")
 _ANSWER_IS = re.compile(rf"(?i:\banswer\b)[^\n]{{0,40}}?(?:\bis\b|[:=])\s{{0,20}}{_CLAUSE}")
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
+_SENTENCE_END = re.compile(r"(?<!\.[a-z])[.!?](?=\s|$)")  # 'i.e.' ends none
+# '2 more than 16' says how a number is come by, not the number.
+_OPERAND = r"\$?[0-9][0-9,.]*"
+_OPERATION = re.compile(
+    rf"{_OPERAND}(?:\s?(?:(?:more|less|fewer)\sthan|times|plus|minus|%\sof|[-+*×])\s?{_OPERAND})+"
+)
 
 # What lm-eval 0.4.13 takes for gsm8k: the first '#### n', or the last run of number characters.
 _STRICT = re.compile(r"#### (-?[0-9.,]+)")
@@ -84,7 +89,7 @@ def final_number(answer: str) -> Reading | None:
         for clause in reversed(clauses):
             if by == "####" and _HEADING.match(clause):
                 continue
-            number = _first_number(_result(_inside(clause) if by == "boxed" else clause))
+            number = _stated(_result(_inside(clause) if by == "boxed" else clause))
             if number is not None:
                 return Reading(number, by)
     last = _last(_NUMBER, answer)
@@ -105,6 +110,12 @@ def _result(clause: str) -> str:
     """What a clause comes to: up to the end of its sentence, after its last equals sign."""
     end = _SENTENCE_END.search(clause)
     return (clause[: end.start()] if end else clause).rpartition("=")[2]
+
+
+def _stated(result: str) -> str | None:
+    """The first number that is no part of an operation; of operations alone the last."""
+    last = _last(_NUMBER, result)
+    return _first_number(_OPERATION.sub(" ", result)) or (_trimmed(last) if last else None)
 
 
 def _first_number(clause: str) -> str | None:

@@ -8,18 +8,23 @@ from dataclasses import dataclass
 
 from generation.accuracy.score import NOT_CHECKABLE, RIGHT, WRONG, Score, shown
 
-SCORER = "option-letter/1"
+SCORER = "option-letter/2"
 LETTERS = "ABCD"
 
 _OPENED = r"""[\s*_$(\[{"'“`]{0,12}(?:\\[a-z]{2,10}\{)?[\s(]{0,4}"""  # **C**, $\text{(C
 _LETTER = r"([A-D])(?![^\W_]|['’])"
+_OPTION = rf"{_OPENED}(?i:option|choice)?{_OPENED}{_LETTER}"
+_IS = r"[^\n]{0,40}?(?:(?i:\bis\b)|[:=])"
+_NOT_WRONG = r"(?i:(?<!wrong\s)(?<!incorrect\s))"
 # By what an answer says it, most explicit first; of equal ones the last counts.
 _SAID = {
     "boxed": re.compile(rf"\\boxed\s{{0,9}}\{{{_OPENED}{_LETTER}"),
-    "answer": re.compile(
-        r"(?i:\b(?:answer|option|choice)\b)[^\n]{0,40}?(?:(?i:\bis\b)|[:=])"
-        rf"{_OPENED}(?i:option|choice)?{_OPENED}{_LETTER}"
+    "answer line": re.compile(
+        rf"(?m)^[^\w\n]{{0,12}}(?i:(?:(?:the|my|final|correct|best)\s){{0,3}}answer)"
+        rf"[^\w\n:=]{{0,6}}[:=]{_OPTION}"
     ),
+    "answer": re.compile(rf"{_NOT_WRONG}(?i:\banswer\b){_IS}{_OPTION}"),
+    "choice": re.compile(rf"{_NOT_WRONG}(?i:\b(?:option|choice)\b){_IS}{_OPTION}"),
     "line": re.compile(rf"(?m)^[^\w\n]{{0,12}}{_LETTER}[^\w\n]{{0,12}}$"),
     "parentheses": re.compile(r"\(([A-D])\)"),
     "option": re.compile(rf"(?m)^[^\w\n]{{0,12}}{_LETTER}[).:]"),

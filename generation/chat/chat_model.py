@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from generation.chat.chat_template import ChatTemplate
-from generation.chat.model_files import file_hashes, json_file, revision
+from generation.chat.model_files import file_hashes, json_file, revision, without_weights
 from generation.chat.model_tokenizer import (
     bos_warnings,
     check_token_ids,
@@ -18,7 +18,7 @@ from generation.chat.model_tokenizer import (
 )
 from generation.chat.sentinel import ANSWERS, QUESTIONS, written_between
 from generation.chat.stops import Stop
-from generation.chat.thinking import switch_warnings
+from generation.chat.thinking import Marks, is_framed, marks_of, switch_warnings
 from generation.chat.user_turn_cut import UserTurnCut, derive_user_turn_cut
 from generation.item import Message
 from rubrics import InputError, fingerprint
@@ -57,13 +57,27 @@ class ChatModel:
     warnings: tuple[str, ...] = ()
 
     @cached_property
+    def thinking_marks(self) -> tuple[Marks, ...]:
+        return marks_of(self.cut.template, self.special_tokens)
+
+    @cached_property
+    def is_framed(self) -> bool:
+        return is_framed(self.cut.template)
+
+    @cached_property
     def setup_hash(self) -> str:
-        """Of all that decides prompts and ends of rows, and of no folder's path."""
+        """Of all that decides prompts and ends of rows, and of no folder's path.
+
+        A commit of the hub stands for the weights, which are not there where a server has them.
+        """
         cut, template = self.cut, self.cut.template
+        files = dict(self.file_hashes)
+        if self.revision:
+            files = without_weights(files) | {"revision": self.revision}
         return fingerprint(
             {
                 "name": self.name,
-                "files": dict(self.file_hashes),
+                "files": files,
                 "template": template.hash,
                 "kwargs": dict(template.kwargs),
                 "date": template.date_read,
@@ -182,10 +196,11 @@ def load_chat_model(
     )
 
 
-def _ids(value: int | list[int] | None) -> tuple[int, ...]:
-    if value is None:
-        return ()
-    return (value,) if isinstance(value, int) else tuple(value)
+def _ids(value: Any) -> tuple[int, ...]:
+    ids = () if value is None else tuple(value) if isinstance(value, list) else (value,)
+    if not all(isinstance(token_id, int) and token_id >= 0 for token_id in ids):
+        raise InputError(f"eos_token_id is {value!r:.60}; expected a token's id or a list of ids")
+    return ids
 
 
 def _stop_rows(stops: Iterable[Stop]) -> list[dict[str, Any]]:

@@ -6,11 +6,12 @@ header written after it. For thinking models and gpt-oss all three differ.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from generation.chat.chat_model import ChatModel
 from generation.chat.control_tokens import tokens_in
+from generation.chat.sentinel import SENTINELS
 from generation.chat.user_turn_cut import Cut, without_space
 from generation.item import Message
 from generation.plan.plan import NAIVE, RAW
@@ -24,7 +25,8 @@ class Prompt:
 
     Notes: `altered_by_template` ({'question' | 'answer' | 'system': 'trimmed' | 'changed' |
     'dropped'}), `header_space_stripped`, `control_tokens_in_answer`, `thinking_in_history` (the
-    context shows the thinking of the answer), `differs_from_history` (of a naive context).
+    context shows the thinking of the answer); of a naive context `differs_from_history`, or
+    `history_refused` with why there is none.
     `opening` is what the template wrote after a question: it may have begun the thinking.
     """
 
@@ -36,8 +38,13 @@ class Prompt:
 def question_prompt(model: ChatModel, messages: Sequence[Message]) -> Prompt:
     """The conversation with the assistant's turn opened; raises InputError where it cannot be."""
     _check_conversation(model, messages)
-    text = model.cut.template.render(messages, answer_follows=True)
-    opening = text.rpartition(messages[-1].content.strip())[2]
+    template = model.cut.template
+    # A template may edit the question, or write its very words: a mark behind it is found again.
+    marked = replace(messages[-1], content=f"{messages[-1].content} {SENTINELS[0]}")
+    _, _, opening = template.render([*messages[:-1], marked], answer_follows=True).rpartition(
+        SENTINELS[0]
+    )
+    text = template.render(messages, answer_follows=True)
     return Prompt(tuple(model.encode(text)), opening=opening)
 
 
@@ -55,8 +62,12 @@ def turn_prompt(model: ChatModel, answer: Answer, context: str) -> Prompt:
     elif context == NAIVE:
         cut = model.cut.naive(messages, answer.text)
         ids = tuple(model.encode(cut.prompt))
-        if cut.prompt != model.cut.cut(messages, answer.text, answer.thinking).prompt:
-            notes["differs_from_history"] = True
+        try:
+            history = model.cut.cut(messages, answer.text, answer.thinking)
+            if cut.prompt != history.prompt:
+                notes["differs_from_history"] = True
+        except InputError as refusal:
+            notes["history_refused"] = str(refusal)
     else:
         cut = model.cut.cut(messages, answer.text, answer.thinking)
         ids = tuple(model.encode(cut.prompt))

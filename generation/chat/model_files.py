@@ -2,7 +2,8 @@
 
 import json
 import re
-from pathlib import Path
+from collections.abc import Mapping
+from pathlib import Path, PurePath
 from typing import Any
 
 from rubrics import InputError, file_fingerprint
@@ -30,6 +31,19 @@ def file_hashes(folder: Path) -> dict[str, str]:
     for pattern in WEIGHTS:
         paths += sorted(folder.glob(pattern))
     return {path.name: _file_hash(path) for path in paths}
+
+
+def without_weights(hashes: Mapping[str, str]) -> dict[str, str]:
+    """Those of the files that prompts are made of.
+
+    >>> without_weights({"config.json": "sha256:1", "model.safetensors": "sha256:2"})
+    {'config.json': 'sha256:1'}
+    """
+    return {
+        name: digest
+        for name, digest in hashes.items()
+        if not any(PurePath(name).match(pattern) for pattern in WEIGHTS)
+    }
 
 
 def revision(folder: Path) -> str | None:

@@ -93,6 +93,6 @@ def read_tokenizer(folder: Path) -> Any:
         ) from error
     try:
         return AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError) as error:
-        reason = str(error).strip().splitlines()[0]
+    except Exception as error:  # damaged files make it fail in any way
+        reason = (str(error).strip() or repr(error)).splitlines()[0]
         raise InputError(f"{folder}: transformers reads no tokenizer there: {reason}") from error

@@ -12,15 +12,13 @@ from generation.chat.thinking import (
     Marks,
     Span,
     answer_marks_stripped,
-    is_framed,
-    marks_of,
     opened_by,
     opens_thinking,
     parts_of,
 )
 from generation.engines.engine import Completion
 
-LENGTH, ASSISTANT_HEADER, THINKING = "length", "assistant header", "thinking"  # flags of a turn
+LENGTH, ROLE_HEADER, THINKING = "length", "role header", "thinking"  # flags of a turn
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class Reading:
 
     `thinking` is what stood apart from an answer. `unusable` says why no user turn can follow it.
     `flags` are what a reader of the numbers must know of a turn: 'length' (cut by its limit),
-    'assistant header' (it ended where another role begins), 'thinking' (it opens thinking marks).
+    'role header' (it ran into a token that opens a role), 'thinking' (it begins with thinking).
     """
 
     text: str
@@ -47,9 +45,9 @@ def read_answer(model: ChatModel, completion: Completion, prompt: Prompt | None 
     Whether the prompt has begun the thinking already is read in `prompt`, without one in the
     template: for some families a word in the question decides it.
     """
-    known = marks_of(model.cut.template, model.special_tokens)
+    known = model.thinking_marks
     ids, raw = _without_end(model, completion)
-    parts = parts_of(raw, known, _opened(model, prompt, known), is_framed(model.cut.template))
+    parts = parts_of(raw, known, _opened(model, prompt, known), model.is_framed)
     thinking = "\n\n".join(
         text for span in parts.thinking if (text := _readable(model, ids, raw, span).strip())
     )
@@ -67,7 +65,10 @@ def read_answer(model: ChatModel, completion: Completion, prompt: Prompt | None 
 
 
 def read_turn(model: ChatModel, completion: Completion) -> Reading:
-    """A user turn, flagged where it was cut by its limit or ran into another role's header."""
+    """A user turn, flagged where it was cut by its limit or ran into a role's header.
+
+    What the template itself adds to a user's words stays in `text_raw` alone.
+    """
     ids, raw = _without_end(model, completion)
     openers = {
         stop.token_id
@@ -76,11 +77,11 @@ def read_turn(model: ChatModel, completion: Completion) -> Reading:
     }
     flags = (
         (LENGTH, completion.finish_reason == "length"),
-        (ASSISTANT_HEADER, completion.stop in openers),
-        (THINKING, opens_thinking(raw)),
+        (ROLE_HEADER, completion.stop in openers),
+        (THINKING, opens_thinking(raw, model.thinking_marks, model.is_framed)),
     )
     return Reading(
-        _readable(model, ids, raw, Span(0, len(raw))),
+        _readable(model, ids, raw, Span(0, len(raw.removesuffix(model.cut.turn_suffix)))),
         model.decode(list(completion.token_ids), False),
         _stop_id(completion),
         flags=tuple(flag for flag, is_so in flags if is_so),

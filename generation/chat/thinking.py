@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from generation.chat.chat_template import ChatTemplate
+from generation.chat.sentinel import SENTINELS, exchange
 from generation.item import Message
 from rubrics import InputError
 
@@ -82,11 +83,23 @@ class Parts:
 
 
 def marks_of(template: ChatTemplate, control_tokens: frozenset[str]) -> tuple[Marks, ...]:
-    """The marks that the template writes or the tokenizer knows."""
+    """The marks that the template writes or the tokenizer knows, and of each no more than that.
+
+    Those of other families are ordinary words: what says <response> may be asked for XML.
+    """
+    written = template.source + template.render(exchange(), thinking=SENTINELS[0])
+
+    def used(mark: str) -> str:
+        return mark if mark in control_tokens or mark in written else ""
+
     return tuple(
-        marks
+        replace(
+            marks,
+            answer_opens=used(marks.answer_opens),
+            answer_closes=used(marks.answer_closes),
+        )
         for marks in MARKS
-        if marks.opens in template.source or control_tokens & {marks.opens, marks.closes}
+        if used(marks.opens) or used(marks.closes)
     )
 
 
@@ -115,33 +128,35 @@ def parts_of(
 ) -> Parts:
     """Thinking and answer of a completion, its terminator already taken off.
 
+    Thinking stands where an answer begins, opened by the prompt or by a mark of its own, and ends
+    at the first mark that closes it. Any other mark is what the answer speaks of.
+
     >>> parts = parts_of("Add them.</think>4", MARKS, MARKS[0])
     >>> parts.thinking, parts.answer
     ((Span(start=0, end=9),), Span(start=17, end=18))
     >>> parts_of("<think>Add", MARKS, None).unusable
     'its thinking never ends'
+    >>> parts_of("The mark </think> ends it.", MARKS, None).thinking
+    ()
     """
-    if framed or _FRAMED.match(raw):
+    if framed:
         return _framed(raw)
-    marks = opened or _begun(raw, known)
-    if marks is None:
-        return Parts((), Span(0, len(raw)))
-    closed = raw.rfind(marks.closes)
-    answer = Span(closed + len(marks.closes) if closed >= 0 else 0, len(raw))
-    if closed < 0 or raw.find(marks.opens, answer.start) >= 0:
-        start = raw.rfind(marks.opens)
-        return Parts((Span(max(start, 0), len(raw)),), Span(len(raw), len(raw)), UNCLOSED)
-    start = raw.find(marks.opens) if raw.lstrip().startswith(marks.opens) else -1
-    thinking = Span(start + len(marks.opens) if start >= 0 else 0, closed)
-    return Parts((thinking,), answer)
+    thinking, answer = [], 0
+    while (begun := _begun(raw[answer:], known)) or opened:
+        start = raw.index(begun.opens, answer) + len(begun.opens) if begun else answer
+        marks, opened = begun or opened, None
+        end = raw.find(marks.closes, start)
+        if end < 0:
+            unclosed = Span(start, len(raw))
+            return Parts((*thinking, unclosed), Span(len(raw), len(raw)), UNCLOSED)
+        thinking.append(Span(start, end))
+        answer = end + len(marks.closes)
+    return Parts(tuple(thinking), Span(answer, len(raw)))
 
 
 def _begun(raw: str, known: tuple[Marks, ...]) -> Marks | None:
-    """Marks that a completion itself begins with, or that its family writes anywhere."""
-    for marks in MARKS:
-        if raw.lstrip().startswith(marks.opens):
-            return marks
-    return next((m for m in known if m.closes in raw or m.opens in raw), None)
+    """The marks that a completion begins with."""
+    return next((marks for marks in known if raw.lstrip().startswith(marks.opens)), None)
 
 
 def _framed(raw: str) -> Parts:
@@ -173,9 +188,13 @@ def answer_marks_stripped(text: str, known: tuple[Marks, ...]) -> str:
     return text
 
 
-def opens_thinking(raw: str) -> bool:
-    """Whether a text holds any mark that opens thinking."""
-    return bool(_FRAMED.search(raw)) or any(marks.opens in raw for marks in MARKS)
+def opens_thinking(raw: str, known: tuple[Marks, ...], framed: bool) -> bool:
+    """Whether a text begins with a mark that opens thinking, or holds a channel where answers do.
+
+    >>> opens_thinking("<think>Hm", MARKS, False), opens_thinking("Why <think>?", MARKS, False)
+    (True, False)
+    """
+    return bool(_FRAMED.search(raw)) if framed else _begun(raw, known) is not None
 
 
 def switch_warnings(template: ChatTemplate) -> list[str]:

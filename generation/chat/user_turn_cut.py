@@ -51,6 +51,11 @@ class UserTurnCut:
         return self.derived.terminator
 
     @property
+    def turn_suffix(self) -> str:
+        """What the template writes between a user's words and their end: /nothink of GLM-4.5."""
+        return self.checked.after_turn.partition(self.terminator)[0]
+
+    @property
     def stops(self) -> tuple[Stop, ...]:
         return self.derived.turn
 
@@ -99,6 +104,8 @@ class UserTurnCut:
         altered = altered_by(
             text.removesuffix(self.checked.after_answer), messages[-1].content, answer
         )
+        if any(m.role == "system" and m.content.strip() not in text for m in messages):
+            altered["system"] = DROPPED
         return without_space(text + self.derived.opening, altered)
 
 

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from generation.plan.plan import HELD_OUT, SELF_GENERATED
 from generation.turn import Answer, Conversation
-from rubrics import fingerprint
+from rubrics import InputError, fingerprint
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Dataset:
 
     def surprises(self, setting: str) -> list[str]:
         """What a user of the numbers should hear about this file, one line each."""
-        found = len(self.rows.held_out if setting == "held-out" else self.rows.conversations)
+        found = len(self.rows.held_out if setting == HELD_OUT else self.rows.conversations)
         expected = self.expected.get(setting)
         lines = [f"{self.name}: {count} rows left out: {why}"
                  for why, count in self.rows.left_out.items()]  # fmt: skip
@@ -62,7 +63,14 @@ class Dataset:
                 f"{self.name} ({self.file_name}) has {found} rows; expected {expected}"
                 + (f" ({remark})" if remark else "")
             )
+        if others := self._of_the_other(setting):
+            lines.append(f"{self.name}: {others} rows have nothing for the {setting} setting")
         return lines
+
+    def _of_the_other(self, setting: str) -> int:
+        asked = {conversation.source_id for conversation in self.rows.conversations}
+        answered = {answer.conversation.source_id for answer in self.rows.held_out}
+        return len(asked - answered if setting == HELD_OUT else answered - asked)
 
     def provenance(self) -> dict[str, Any]:
         return {
@@ -83,3 +91,12 @@ class Dataset:
 def chosen(rows: Sequence[Any], key: Any, count: int | None, seed: int) -> list[Any]:
     """Rows in a seeded order of their keys, the first `count`."""
     return sorted(rows, key=lambda row: fingerprint([seed, key(row)]))[:count]
+
+
+def nothing_for(name: str, setting: str) -> InputError:
+    """What to say of a set that has no row for a setting."""
+    takes = "real answers to go on from" if setting == HELD_OUT else "questions"
+    other = SELF_GENERATED if setting == HELD_OUT else HELD_OUT
+    return InputError(
+        f"{name} has nothing for the {setting} setting, which takes {takes}; try --setting {other}"
+    )

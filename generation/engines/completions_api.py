@@ -9,6 +9,8 @@ from typing import Any
 from generation.engines.engine import Completion, Failure, Request, Sampling
 from generation.engines.outcome import one_line, outcome
 
+TOLD = ("root", "parent", "owned_by", "max_model_len")  # the rest has times and random ids
+
 
 class OddReply(Exception):
     """A reply that is not what the API promises, such as a web page or half a JSON."""
@@ -20,10 +22,15 @@ class PromptChanged(Exception):
 
 @dataclass(frozen=True)
 class ServedModel:
-    """A line of /v1/models; `context_length` is None where the server does not tell it."""
+    """A line of /v1/models; `told` is what it says of the model that stays the same."""
 
     name: str
-    context_length: int | None
+    told: dict[str, Any]
+
+    @property
+    def context_length(self) -> int | None:
+        """None where the server does not tell it."""
+        return self.told.get("max_model_len")
 
 
 def completion_body(model: str, request: Request) -> dict[str, Any]:
@@ -82,9 +89,17 @@ def read_completion(request: Request, reply: Any) -> Completion | Failure:
 
 
 def read_models(reply: Any) -> list[ServedModel]:
-    """The models of /v1/models. Raises OddReply."""
+    """The models of /v1/models. Raises OddReply.
+
+    >>> row = {"id": "m", "created": 17, "root": "org/m", "parent": None, "max_model_len": 64}
+    >>> read_models({"data": [row]})
+    [ServedModel(name='m', told={'root': 'org/m', 'max_model_len': 64})]
+    """
     try:
-        return [ServedModel(row["id"], row.get("max_model_len")) for row in reply["data"]]
+        return [
+            ServedModel(row["id"], {name: row[name] for name in TOLD if row.get(name) is not None})
+            for row in reply["data"]
+        ]
     except (KeyError, TypeError, AttributeError) as error:
         raise OddReply("no list of models in the reply") from error
 

@@ -50,7 +50,7 @@ class CompletionsServer:
     """One base URL. Use it as `async with`, but for what is asked at the start.
 
     `in_flight` counts the requests under way; no request should be sent before `free_at`, in
-    seconds of time.monotonic; `alive` is False once nothing listens there any more.
+    seconds of time.monotonic; `misses` is how often in a row nothing was found to listen there.
     """
 
     def __init__(self, base_url: str, model: str, key: str | None, connections: int) -> None:
@@ -62,7 +62,7 @@ class CompletionsServer:
             ) from error
         self.base_url = base_url.rstrip("/")
         self.url = _shown(self.base_url)
-        self.in_flight, self.free_at, self.alive = 0, 0.0, True
+        self.in_flight, self.free_at, self.misses = 0, 0.0, 0
         self._model, self._key, self._connections = model, key, connections
 
     async def __aenter__(self) -> "CompletionsServer":
@@ -83,7 +83,7 @@ class CompletionsServer:
             for _ in range(count)
         ]
         self._clients = itertools.cycle(clients)
-        self.in_flight, self.free_at, self.alive = 0, 0.0, True
+        self.in_flight, self.free_at, self.misses = 0, 0.0, 0
         return self
 
     async def __aexit__(self, *error: object) -> None:
@@ -101,6 +101,7 @@ class CompletionsServer:
             raise _failure(error) from error
         finally:
             self.in_flight -= 1
+        self.misses = 0
         return read_completion(request, self._read(reply))
 
     def complete_now(self, request: Request) -> Completion | Failure:
@@ -156,16 +157,11 @@ class CompletionsServer:
         return {"Authorization": f"Bearer {self._key}"} if self._key else {}
 
 
-def key_from(variable: str) -> str | None:
-    """The server's key from an environment variable; '' names none.
-
-    Raises InputError where another variable than the usual one is named and not set.
-    """
-    key = os.environ.get(variable, "").strip() if variable else ""
-    if not key and variable not in ("", KEY_VARIABLE):
-        raise InputError(f"{variable} is not set; set it to the server's key")
+def server_key() -> str | None:
+    """The servers' key from the environment; raises InputError where it cannot be one."""
+    key = os.environ.get(KEY_VARIABLE, "").strip()
     if not (key.isascii() and key.isprintable()):
-        raise InputError(f"{variable} holds a character that no key has; set it again")
+        raise InputError(f"{KEY_VARIABLE} holds a character that no key has; set it again")
     return key or None
 
 

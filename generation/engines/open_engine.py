@@ -14,17 +14,23 @@ ENGINES = (VLLM, SERVER, RAY)
 
 @dataclass(frozen=True)
 class EngineChoice:
-    """Which engine; `base_urls` and `in_flight` (requests at once) are a server's."""
+    """Which engine; `base_urls` and `in_flight` (requests at once) are a server's.
+
+    `replicas` are Ray's: so many engines, each on accelerators of its own, anywhere in the cluster.
+    """
 
     kind: str = VLLM
     base_urls: tuple[str, ...] = ()
-    in_flight: int = 128
+    in_flight: int = 512  # twice what a vLLM server decodes at once by default
+    replicas: int = 1
 
     def __post_init__(self) -> None:
         if self.kind == SERVER and not self.base_urls:
             raise InputError("--engine server needs --base-url, such as http://localhost:8000/v1")
         if self.kind != SERVER and self.base_urls:
             raise InputError(f"--base-url is for --engine server, not for {self.kind}")
+        if self.kind != RAY and self.replicas != 1:
+            raise InputError(f"--replicas is for --engine ray, not for {self.kind}")
 
 
 def open_engine(
@@ -50,7 +56,12 @@ def open_engine(
     if choice.kind == RAY:
         from generation.engines.ray_engine import RayEngine
 
-        return RayEngine(folder, context_length=context_length, arguments=arguments)
+        return RayEngine(
+            folder,
+            context_length=context_length,
+            arguments=arguments,
+            replicas=choice.replicas,
+        )
     from generation.engines.vllm_engine import VllmEngine
 
     return VllmEngine(folder, context_length=context_length, arguments=arguments)

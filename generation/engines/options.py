@@ -34,10 +34,23 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
         show_default=True,
         help="Requests at once to all servers together.",
     )
+    @click.option(
+        "--replicas",
+        type=click.IntRange(min=1),
+        default=EngineChoice.replicas,
+        show_default=True,
+        help="Engines that Ray starts, each on accelerators of its own.",
+    )
     @wraps(command)
     def with_engine(
-        *arguments: Any, kind: str, base_urls: tuple[str, ...], in_flight: int, **values: Any
+        *arguments: Any,
+        kind: str,
+        base_urls: tuple[str, ...],
+        in_flight: int,
+        replicas: int,
+        **values: Any,
     ) -> Any:
-        return command(*arguments, engine=EngineChoice(kind, base_urls, in_flight), **values)
+        choice = EngineChoice(kind, base_urls, in_flight, replicas)
+        return command(*arguments, engine=choice, **values)
 
     return with_engine

@@ -10,25 +10,30 @@ from itertools import islice
 from queue import SimpleQueue
 from typing import Any
 
-from generation.engines.completions_api import OddReply, PromptChanged, probe_request
+from generation.engines.completions_api import OddReply, PromptChanged, ServedModel, probe_request
 from generation.engines.completions_server import (
     KEY_VARIABLE,
     Broken,
     CompletionsServer,
     Refused,
     Unreachable,
-    key_from,
+    server_key,
 )
 from generation.engines.engine import Completion, EngineDied, Failure, Request
+from generation.engines.open_engine import EngineChoice
 from generation.engines.outcome import REFUSED, SERVER, too_long
 from rubrics import InputError
 
-IN_FLIGHT = 512  # twice what a server decodes at once by vLLM's usual default
-ATTEMPTS = 8  # of one request, from a second's wait up to a minute's
+ATTEMPTS = 8  # of one request, or to reach one server, a second's wait up to a minute's apart
 FIRST_WAIT_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 60.0
 LONGEST_REST_SECONDS = 600.0  # that a server is granted if it asks to be left alone
 PROBE_PROMPT = (10, 11, 12)  # any ids: only whether they come back matters
+NOT_TOLD = "not told"  # what a server keeps to itself
+UNTOLD = (  # of what the engine in this process records
+    "arguments", "environment", "platform", "devices", "dtype", "quantization", "model_runner",
+    "attention", "batch_invariant", "prefix_caching", "max_num_seqs", "max_num_batched_tokens",
+)  # fmt: skip
 OF_THE_ROW = (400, 413, 422)
 OF_THE_SETUP = {
     401: "check the key in {key}",
@@ -42,8 +47,8 @@ logger = logging.getLogger(__name__)
 class ServerEngine:
     """`base_urls` end in /v1; `in_flight` requests at most are under way on all of them together.
 
-    The key is read from the environment variable named `api_key_env`. Raises InputError for a
-    server that cannot be reached, does not serve the model or does not take token ids.
+    Raises InputError for a server that cannot be reached, does not serve the model or does not
+    take token ids.
     """
 
     def __init__(
@@ -52,15 +57,15 @@ class ServerEngine:
         *,
         model: str,
         context_length: int,
-        in_flight: int = IN_FLIGHT,
-        api_key_env: str = KEY_VARIABLE,
+        in_flight: int = EngineChoice.in_flight,
     ) -> None:
         if not base_urls:
             raise InputError("no server: expected a URL such as http://localhost:8000/v1")
-        key = key_from(api_key_env)
-        self._model, self._in_flight, self._key_name = model, in_flight, api_key_env
+        key = server_key()
+        self._model, self._in_flight = model, in_flight
         self._servers = [CompletionsServer(url, model, key, in_flight) for url in base_urls]
-        lengths = [self._probe(server) for server in self._servers]
+        self._served = [self._probe(server) for server in self._servers]
+        lengths = [served.context_length for served in self._served]
         self.context_length = min(filter(None, (context_length, *lengths)))
         self._versions = [server.version() for server in self._servers]
 
@@ -119,12 +124,12 @@ class ServerEngine:
         """One attempt, at whichever server is the first that listens."""
         while True:
             server = await self._least_loaded()
+            misses = server.misses
             try:
                 return await server.complete(request)
             except Unreachable as error:
-                if server.alive:
-                    server.alive = False
-                    logger.warning("%s is not reached any more: %s", server.url, error)
+                if server.misses == misses:  # else another request has told of this miss
+                    _miss(server, error)
             except PromptChanged as error:
                 raise EngineDied(f"{server.url}: {error}") from error
             except Refused as error:
@@ -137,9 +142,9 @@ class ServerEngine:
                 raise
 
     async def _least_loaded(self) -> CompletionsServer:
-        """Of those that listen, the one that is free and has the fewest requests."""
+        """Of those not given up, the one that is free and has the fewest requests."""
         while True:
-            alive = [server for server in self._servers if server.alive]
+            alive = [server for server in self._servers if server.misses < ATTEMPTS]
             if not alive:
                 urls = ", ".join(server.url for server in self._servers)
                 raise EngineDied(
@@ -152,8 +157,8 @@ class ServerEngine:
                 return best
             await asyncio.sleep(best.free_at - now)
 
-    def _probe(self, server: CompletionsServer) -> int | None:
-        """The context length that a server tells. Raises InputError where it cannot be used."""
+    def _probe(self, server: CompletionsServer) -> ServedModel:
+        """The model as a server tells of it. Raises InputError where it cannot be used."""
         try:
             served = server.models()
             found = next((model for model in served if model.name == self._model), None)
@@ -177,21 +182,25 @@ class ServerEngine:
                 f"{server.url} does not answer as a vLLM server ({error}); check that the URL "
                 "ends in /v1, and the server's log"
             ) from error
-        return found.context_length
+        return found
 
     def _setup_fault(self, server: CompletionsServer, error: Refused) -> str:
         check = OF_THE_SETUP.get(error.status, "check the server's log")
         said = f"{server.url} answered {error}".rstrip(".")
-        return f"{said}; {check.format(key=self._key_name or 'no variable', model=self._model)}"
+        return f"{said}; {check.format(key=KEY_VARIABLE, model=self._model)}"
 
     def provenance(self) -> dict[str, Any]:
         """No URL: the same rows come from the same server at another address."""
+        told = [served.told for served in self._served]
         return {
             "engine": "vllm server",
             "model": self._model,
             "servers": len(self._servers),
-            "versions": {"vllm": sorted({version or "not told" for version in self._versions})},
+            "versions": {"vllm": sorted({version or NOT_TOLD for version in self._versions})}
+            | dict.fromkeys(("torch", "transformers", "cuda"), NOT_TOLD),
+            "served": [one for number, one in enumerate(told) if one not in told[:number]],
             "context_length": self.context_length,
+            **dict.fromkeys(UNTOLD, NOT_TOLD),
         }
 
     def close(self) -> None:
@@ -200,12 +209,22 @@ class ServerEngine:
 
 def served_name(base_url: str, names: Sequence[str]) -> str:
     """The first of these names that the server has a model under, else the first of them."""
-    with_name = CompletionsServer(base_url, names[0], key_from(KEY_VARIABLE), 1)
+    with_name = CompletionsServer(base_url, names[0], server_key(), 1)
     try:
         served = {model.name for model in with_name.models()}
     except (Unreachable, Refused, Broken, OddReply):
         return names[0]  # the engine says it better, when it asks
     return next((name for name in names if name in served), names[0])
+
+
+def _miss(server: CompletionsServer, error: Unreachable) -> None:
+    """Leave a server alone that was not reached, longer each time in a row."""
+    server.misses += 1
+    server.rest(min(FIRST_WAIT_SECONDS * 2 ** (server.misses - 1), LONGEST_WAIT_SECONDS))
+    if server.misses == 1:
+        logger.warning("%s is not reached and tried again: %s", server.url, error)
+    elif server.misses == ATTEMPTS:
+        logger.warning("%s is not reached any more: %s", server.url, error)
 
 
 def _successes(

@@ -7,10 +7,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from generation.canary import has_canary
 from generation.turn import Turn
-
-# Their authors ask that their text never be published, lest models be trained on it.
-CANARY_DATASETS = frozenset(("gpqa_main", "gpqa_diamond", "gpqa_extended", "healthbench"))
 
 
 class Format(StrEnum):
@@ -48,11 +46,11 @@ class Exported:
     def counted(self, turns: Iterable[Turn]) -> Iterator[Turn]:
         """Those of the turns that may be written, each counted."""
         for turn in turns:
-            dataset = turn.answer.conversation.dataset
-            if has_canary(turn):
-                self.left_out_canary[dataset] += 1
+            conversation = turn.answer.conversation
+            if has_canary(conversation):
+                self.left_out_canary[conversation.dataset] += 1
                 continue
-            self.origins[dataset, turn.setting, turn.model or "not named"] += 1
+            self.origins[conversation.dataset, turn.setting, turn.model or "not named"] += 1
             self.flagged.update(turn.flags)
             yield turn
 
@@ -64,9 +62,3 @@ class Exported:
             "flagged": dict(sorted(self.flagged.items())),
             "left_out_canary": dict(sorted(self.left_out_canary.items())),
         }
-
-
-def has_canary(turn: Turn) -> bool:
-    """Whether its text must not be published."""
-    conversation = turn.answer.conversation
-    return bool(conversation.meta.get("canary")) or conversation.dataset.lower() in CANARY_DATASETS

@@ -56,6 +56,8 @@ def read_file(path: Path, *, expected: str) -> SourceFile:
     """The file; raises InputError saying what was looked for and what is `expected`."""
     try:
         return SourceFile(path, path.read_bytes())
+    except ValueError as error:  # a NUL in the name
+        raise InputError(f"{str(path)!r}: {error}; expected {expected}") from error
     except OSError as error:
         looked = "" if path.is_absolute() else f" (looked for {path.absolute()})"
         raise InputError(f"{path}: {error.strerror}{looked}; expected {expected}") from error

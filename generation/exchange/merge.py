@@ -33,6 +33,8 @@ def merge_study(study: Study, other: Path) -> Merged:
     InputError where either is not a study of ours.
     """
     source = other / "pipeline.db" if other.is_dir() else other
+    if not source.exists():
+        raise InputError(f"{source} does not exist; expected another study's folder or pipeline.db")
     if study.pipeline.exists() and source.exists() and source.samefile(study.pipeline):
         raise InputError(f"{source} is this study itself; expected another one")
     open_database(source, (generation_migrations,)).close()  # checked, and of our schema

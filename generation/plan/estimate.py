@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from generation.datasets.dataset import Dataset
+from generation.datasets.dataset import Dataset, nothing_for
 from generation.plan.cells import cells_of
 from generation.plan.plan import SELF_GENERATED, SETTINGS, DatasetPlan, Plan
 from generation.plan.speed import Speed, measured_speeds
@@ -108,6 +108,8 @@ def _part(plan: Plan, of: DatasetPlan, dataset: Dataset | None, setting: str) ->
     if not cells:
         return None
     conversations, characters = _size(plan, of, dataset, setting)
+    if not conversations:
+        raise nothing_for(of.name, setting)
     rounds = max(cells.values())
     turns = conversations * sum(cells.values())
     first = conversations if setting == SELF_GENERATED else 0

@@ -129,7 +129,7 @@ def _plan_of(chosen: dict[str, Any]) -> Plan:
     models = tuple(
         ModelPlan(
             source,
-            name or Path(source).resolve().name,
+            name or Path(source).resolve().name or "model",
             chosen["revision"],
             _json_object("--template-kwargs", chosen["template_kwargs"]),
             chosen["template_file"],

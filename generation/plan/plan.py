@@ -13,6 +13,8 @@ SETTINGS = (SELF_GENERATED, HELD_OUT)
 HISTORY, RAW, NAIVE = "history", "raw", "naive"
 CONTEXTS = (HISTORY, RAW, NAIVE)
 
+MOST_SAMPLES, MOST_USER_TURNS, MOST_TEMPERATURE = 10_000, 100, 100  # above it is a slip of the pen
+
 
 @dataclass(frozen=True)
 class ModelPlan:
@@ -30,6 +32,10 @@ class ModelPlan:
     context_length: int = 4096
     engine: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        _check_name("model", self.name)
+        _check_range("context_length", self.context_length, 64)
+
 
 @dataclass(frozen=True)
 class DatasetPlan:
@@ -44,6 +50,11 @@ class DatasetPlan:
     file: str | None = None
     limit: int | None = None
 
+    def __post_init__(self) -> None:
+        _check_name("data set", self.name)
+        if self.limit is not None:
+            _check_range("limit", self.limit, 1)
+
 
 @dataclass(frozen=True)
 class AnswerPlan:
@@ -56,7 +67,7 @@ class AnswerPlan:
 
     def __post_init__(self) -> None:
         _check_draw(self.temperature, self.top_p, self.top_k)
-        _check_positive("the tokens of an answer", self.max_tokens)
+        _check_range("the tokens of an answer", self.max_tokens, 1)
 
 
 @dataclass(frozen=True)
@@ -90,8 +101,8 @@ class Sweep:
             for top_p in self.top_p:
                 for top_k in self.top_k:
                     _check_draw(temperature, top_p, top_k)
-        _check_positive("samples", self.samples)
-        _check_positive("user_turns", self.user_turns)
+        _check_range("samples", self.samples, 1, MOST_SAMPLES)
+        _check_range("user_turns", self.user_turns, 1, MOST_USER_TURNS)
         if RAW in self.contexts and set(self.perturbations) != {UNPERTURBED}:
             raise InputError(
                 "context raw goes on from the very tokens that the model sampled, and a perturbed "
@@ -126,11 +137,14 @@ class Plan:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _check_positive("the tokens of a turn", self.max_turn_tokens)
+        _check_name("plan", self.name)
+        _check_range("the tokens of a turn", self.max_turn_tokens, 1)
         try:
-            date.fromisoformat(self.date)
+            day = date.fromisoformat(self.date).isoformat()
         except ValueError:
-            raise InputError(f"date {self.date!r}: expected a day such as 2026-01-31") from None
+            day = None
+        if day != self.date:
+            raise InputError(f"date {self.date!r}: expected a day such as 2026-01-31")
         for kind, rows in (("model", self.models), ("data set", self.datasets)):
             if not rows:
                 raise InputError(f"the plan has no {kind}; expected one at least")
@@ -152,14 +166,20 @@ def _check_known(what: str, values: tuple[str, ...], known: tuple[str, ...]) -> 
 
 
 def _check_draw(temperature: float, top_p: float, top_k: int) -> None:
-    if not 0 <= temperature < float("inf"):
-        raise InputError(f"temperature {temperature}: expected a number from 0 up")
+    if not 0 <= temperature <= MOST_TEMPERATURE:
+        raise InputError(
+            f"temperature {temperature}: expected a number from 0 up to {MOST_TEMPERATURE}"
+        )
     if not 0 < top_p <= 1:
         raise InputError(f"top_p {top_p}: expected a number above 0, up to 1 (1: off)")
-    if top_k < 0:
-        raise InputError(f"top_k {top_k}: expected a whole number from 0 up (0: off)")
+    _check_range("top_k", top_k, 0)
 
 
-def _check_positive(what: str, value: int) -> None:
-    if value < 1:
-        raise InputError(f"{what}: {value}; expected a whole number from 1 up")
+def _check_name(what: str, name: str) -> None:
+    if not name or not name.isprintable():
+        raise InputError(f"the name of a {what} is {name!r}; expected printable text")
+
+
+def _check_range(what: str, value: int, least: int, most: int = 2**31 - 1) -> None:
+    if not least <= value <= most:
+        raise InputError(f"{what}: {value}; expected a whole number from {least} to {most}")

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from generation.plan.plan import AnswerPlan, DatasetPlan, ModelPlan, Plan, Sweep
 from generation.toml_file import parse_toml, read_toml, shown
-from rubrics import InputError
+from rubrics import InputError, canonical_json
 
 EXPECTED = "a plan: models, data sets and sweeps (generate plan … > plan.toml writes one)"
 PACKAGED = "generation.plan"  # its folder has the plans that come with the tool
@@ -108,6 +108,14 @@ def _plain(value: Any, kind: str, where: str) -> Any:
     return value
 
 
+def _json(value: Any) -> bool:
+    try:
+        canonical_json(value)
+    except (TypeError, ValueError):  # a date, an infinity
+        return False
+    return True
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
@@ -116,5 +124,8 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "str": ("text", lambda value: isinstance(value, str) and value != ""),
     "int": ("a whole number", lambda value: isinstance(value, int) and not isinstance(value, bool)),
     "float": ("a number", _is_number),
-    "Mapping": ("a table", lambda value: isinstance(value, dict)),
+    "Mapping": (
+        "a table of JSON values",
+        lambda value: isinstance(value, dict) and _json(value),
+    ),
 }

@@ -43,7 +43,9 @@ class Maker:
     def make(self, act: str, number: int, jobs: Iterable[Job], stage: Tally) -> None:
         """Send jobs through the engine and store what comes, also when it stops half-way."""
         engine = self._opened()
-        self.watch.stage(self.model, act, number, stage.planned - stage.waiting, stage.known)
+        self.watch.stage(
+            self.model, act, number, stage.planned - stage.waiting - stage.unusable, stage.known
+        )
         recorded = self.recorded | {"engine": engine.provenance()}
         sitting_id = self.store.start_sitting(self.run, act, recorded)
         begun, lock, batch = time.monotonic(), Lock(), []

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
-from generation.probe.answer_stage import AnswerStage
 from generation.probe.maker import Maker
 from generation.probe.row_store import StoredAnswer
 from generation.probe.start import Start
@@ -75,17 +74,11 @@ class ModelProbe:
     ) -> list[Start]:
         """Make the level's turns; returns where the conversations go on."""
         stage = self.stage
-        unusable = _unusable(level, stage.answers, answers)
-        tally.unusable = dict(Counter(tally.unusable) + unusable)
         planned = stage.planned(level, answers, failed)
+        tally.unusable = dict(Counter(tally.unusable) + planned.unusable)
         if planned.missing:
             self.maker.make("turn", level[0].number, stage.jobs(planned.missing), planned.tally)
         tally.turns.add(planned.tally)
-        return list(stage.grown(planned.going_on))
-
-
-def _unusable(
-    level: Iterable[Start], answers: AnswerStage, stored: Mapping[str, StoredAnswer]
-) -> Counter[str]:
-    found = {a.answer_id: a for start in level if (a := answers.answer_of(start, stored))}
-    return Counter(answer.unusable for answer in found.values() if answer.unusable)
+        grown = list(stage.grown(planned.going_on))
+        tally.ended += planned.lines - len(grown)
+        return grown

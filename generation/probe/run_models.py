@@ -7,9 +7,10 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from sqlite3 import DatabaseError
 
 from generation.command import INPUT_WRONG
-from generation.datasets.dataset import Dataset
+from generation.datasets.dataset import Dataset, nothing_for
 from generation.engines.engine import EngineDied
 from generation.engines.open_engine import EngineChoice
 from generation.plan.cells import cells_of
@@ -92,7 +93,7 @@ def run_models(
     for call in calls:
         try:
             tallies.append(_in_own_process(call))
-        except (InputError, EngineDied, BrokenProcessPool) as error:
+        except (InputError, EngineDied, BrokenProcessPool, OSError, DatabaseError) as error:
             broken.append(_broken(call, error))
             say(f"error: {broken[-1]}")
     return RunDone(tuple(tallies), tuple(broken))
@@ -111,11 +112,7 @@ def open_datasets(plan: Plan, data_dir: Path | None, say: Callable[[str], None])
         for setting in settings:
             rows = dataset.held_out if setting == SETTINGS[1] else dataset.conversations
             if not rows(None, plan.seed):
-                raise InputError(
-                    f"{dataset.file_name} has nothing for the {setting} setting: it takes "
-                    + ("real answers to go on from" if setting == SETTINGS[1] else "questions")
-                    + f"; use the other --setting ({', '.join(SETTINGS)})"
-                )
+                raise nothing_for(dataset.file_name, setting)
             for line in dataset.surprises(setting):
                 say(line)
         datasets.append(dataset)

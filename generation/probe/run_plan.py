@@ -24,7 +24,7 @@ from generation.probe.turn_stage import TurnStage
 from generation.process_lock import generation_lock
 from generation.study import Study
 from generation.turn import Answer, Conversation, Run
-from generation.version import tool_version
+from generation.version import tool_state
 
 ALL = Shard(1, 1)
 
@@ -68,7 +68,7 @@ def run_model(
                 lambda: open_engine(
                     choice, folder, (model_plan.source, model_plan.name), length, model_plan.engine
                 ),
-                {"tool": f"followupeval {tool_version()}", "shard": asdict(shard)},
+                tool_state() | {"shard": asdict(shard)},
                 watch,
             )
             probe = ModelProbe(maker, TurnStage(store, model, plan), shard.count > 1, retry_errors)

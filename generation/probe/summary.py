@@ -41,9 +41,14 @@ def _model_lines(tally: ModelTally, study: Study) -> list[str]:
         answers = tally.answers
         lines.append(f"{tally.model}: {answers.new:,} answers added, {answers.known:,} known")
     for reason, count in sorted(tally.unusable.items()):
-        lines.append(f"{tally.model}: {count:,} answers without a turn: {reason}")
+        lines.append(f"{tally.model}: {count:,} turns cannot be made, of their answer: {reason}")
     if tally.turns.waiting:
-        lines.append(f"{tally.model}: {tally.turns.waiting:,} turns wait for an answer")
+        lines.append(f"{tally.model}: {tally.turns.waiting:,} turns wait for an answer that failed")
+    if tally.ended:
+        lines.append(
+            f"{tally.model}: {tally.ended:,} conversations ended before their last user turn: "
+            "one before it is missing or says nothing"
+        )
     for act, part in (("answers", tally.answers), ("turns", tally.turns)):
         if part.failed or part.failed_before:
             lines.append(
@@ -56,4 +61,6 @@ def _model_lines(tally: ModelTally, study: Study) -> list[str]:
 def _next(done: RunDone, study: Study) -> str:
     if done.broken:
         return "see the errors above; the same command goes on"
+    if not any(tally.turns.new + tally.turns.known for tally in done.tallies):
+        return f"no turn was made; see why: generate show{study.option}"
     return f"calibrate sample{study.option}"

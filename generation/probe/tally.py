@@ -5,9 +5,10 @@ from dataclasses import asdict, dataclass, field
 
 @dataclass
 class Tally:
-    """Rows of one act. `planned` are all; `waiting` are turns whose answer is missing or unusable.
+    """Rows of one act: `planned` = new + known + failed + failed_before + waiting + unusable.
 
     `failed_before` failed in an earlier call and were left; they are tried again on request.
+    Turns are `waiting` where their answer is not there, `unusable` where none can follow it.
     """
 
     planned: int = 0
@@ -16,6 +17,7 @@ class Tally:
     failed: int = 0
     failed_before: int = 0
     waiting: int = 0
+    unusable: int = 0
     output_tokens: int = 0
     seconds: float = 0.0
 
@@ -26,10 +28,15 @@ class Tally:
 
 @dataclass
 class ModelTally:
-    """A model's run: its answers, those of them that no turn can follow by reason, its turns."""
+    """A model's run: its answers and its turns.
+
+    `unusable` counts by reason the turns whose answer none can follow; `ended` the conversations
+    that did not come to their last user turn, for one before it is missing or says nothing.
+    """
 
     model: str
     run_id: str
     answers: Tally = field(default_factory=Tally)
     turns: Tally = field(default_factory=Tally)
     unusable: dict[str, int] = field(default_factory=dict)
+    ended: int = 0

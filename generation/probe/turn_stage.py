@@ -1,7 +1,8 @@
 """The second stage: perturbed answers, and every user turn that is not there yet."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from generation.chat.chat_model import ChatModel
@@ -47,13 +48,18 @@ class _Keyed:
     goes_on: bool
 
 
-@dataclass(frozen=True)
+@dataclass
 class Planned:
-    """A level's turns: those to be made, those that go on once they are, and how many are not."""
+    """A level's turns: those to be made, those that go on once they are, and how many are not.
 
-    missing: list[TurnRow]
-    going_on: list[TurnRow]
-    tally: Tally
+    `unusable` counts by reason those whose answer none can follow; `lines` all that should go on.
+    """
+
+    missing: list[TurnRow] = field(default_factory=list)
+    going_on: list[TurnRow] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
+    unusable: Counter[str] = field(default_factory=Counter)
+    lines: int = 0
 
 
 @dataclass(frozen=True)
@@ -72,12 +78,17 @@ class TurnStage:
         self, level: Iterable[Start], answers: Mapping[str, StoredAnswer], failed: Set[str]
     ) -> Planned:
         """Every turn of a level, conversation by conversation: equal prefixes are neighbours."""
-        stored, planned = self.store.turn_rows(), Planned([], [], Tally())
+        stored, planned = self.store.turn_rows(), Planned()
         tally = planned.tally
         for start, keyed, answer in self._cells(level, answers):
             tally.planned += 1
+            planned.lines += keyed.goes_on
             if answer is None:
                 tally.waiting += 1
+                continue
+            if answer.unusable:
+                tally.unusable += 1
+                planned.unusable[answer.unusable] += 1
                 continue
             row_id = answer.answer_id + keyed.suffix
             known = row_id in stored
@@ -98,13 +109,13 @@ class TurnStage:
     def row_ids(self, level: Iterable[Start], answers: Mapping[str, StoredAnswer]) -> Iterator[str]:
         """The row_id of every turn of a level that has an answer to follow."""
         for _start, keyed, answer in self._cells(level, answers):
-            if answer is not None:
+            if answer is not None and not answer.unusable:
                 yield answer.answer_id + keyed.suffix
 
     def _cells(
         self, level: Iterable[Start], answers: Mapping[str, StoredAnswer]
     ) -> Iterator[tuple[Start, _Keyed, StoredAnswer | None]]:
-        """Every cell of every start, with the answer that its turn follows where there is one."""
+        """Every cell of every start, with the answer that its turn would follow, if it is there."""
         cells, keyed = None, []
         for start in level:
             if start.cells is not cells:
@@ -112,13 +123,13 @@ class TurnStage:
             answer = self.answers.answer_of(start, answers)
             if answer is None or answer.unusable:
                 for each in keyed:
-                    yield start, each, None
+                    yield start, each, answer
                 continue
             for each in keyed:
                 of_cell = answer
                 if each.perturbed:
                     of_cell = answers[answer.answer_id + each.perturbed]
-                yield start, each, None if of_cell.unusable else of_cell
+                yield start, each, of_cell
 
     def _keyed(self, start: Start, cell: Cell) -> _Keyed:
         # The first answer alone is perturbed; what grows from it is said in its light.

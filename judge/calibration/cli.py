@@ -251,6 +251,8 @@ def export(
         exported = export_calibration(stores[0], calibration, output)
     click.echo(exported.folder)
     click.echo(headline(calibration))
+    if exported.remark:
+        click.echo(exported.remark, err=True)
     if not exported.new:
         click.echo(f"{exported.folder} holds this export already; nothing written", err=True)
     click.echo(f"next: judge --prompt {shlex.quote(str(exported.folder))}{study.option}")

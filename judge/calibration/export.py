@@ -9,10 +9,12 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from generation.canary import canary_items
 from generation.database import readable_refusals
-from judge.anchors import anchor_lines
+from judge.anchors import Anchor, anchor_lines
 from judge.calibration.anchor_choice import choose_anchors
 from judge.calibration.calibration import Calibration
+from judge.calibration.leak import refuse_canary
 from judge.exported import (
     ANCHORS,
     CALIBRATION,
@@ -24,6 +26,7 @@ from judge.exported import (
     file_json,
 )
 from judge.judge import Judge
+from judge.plural import counted
 from judge.prompts.prompt import JudgePrompt
 from judge.store import JudgmentStore
 from rubrics import InputError, bytes_fingerprint, short
@@ -36,10 +39,24 @@ LEXICAL_NOTE = (
 
 @dataclass(frozen=True)
 class Exported:
-    """The folder of an export; `new` is False where it held the same export already."""
+    """The folder of an export; `new` is False where it held the same export already.
+
+    `left_out_canary` is how many compared items could be no anchors: never to be published.
+    """
 
     folder: Path
     new: bool
+    left_out_canary: int
+
+    @property
+    def remark(self) -> str | None:
+        """What is left out, in one line; None where nothing is."""
+        if not self.left_out_canary:
+            return None
+        return (
+            f"{counted(self.left_out_canary, 'compared item')} left out of the anchors, as their "
+            "data sets ask never to be published (canary)"
+        )
 
 
 def export_calibration(pipeline_db: Database, calibration: Calibration, output: Path) -> Exported:
@@ -47,15 +64,20 @@ def export_calibration(pipeline_db: Database, calibration: Calibration, output: 
 
     The same calibration gives the same bytes, so that exporting again changes nothing.
 
-    Raises InputError when no item was compared, the judge is unknown, the folder exists with other
-    content or cannot be written; nothing half-written stays behind.
+    Raises InputError when no item was compared, the judge is unknown, its prompt quotes what is
+    never to be published, the folder exists with other content or cannot be written; nothing
+    half-written stays behind.
     """
     if not calibration.n:
         raise InputError("no item is compared, so nothing is calibrated; label more: annotate")
     store = JudgmentStore(pipeline_db)
     judge = store.judge(calibration.judge_id)
-    result = calibration.as_dict()
-    files = _files(judge, store.prompt(judge.prompt_hash), calibration, result)
+    prompt = store.prompt(judge.prompt_hash)
+    refuse_canary(pipeline_db, prompt)
+    result, canary = calibration.as_dict(), canary_items(pipeline_db)
+    pairs = [pair for pair in calibration.pairing.pairs if pair.item.hash not in canary]
+    left_out = len(calibration.pairing.pairs) - len(pairs)
+    files = _files(judge, prompt, calibration, result, choose_anchors(pairs), left_out)
     digest = json.loads(files[MANIFEST])["export_hash"]
     folder = output / f"{_safe(judge.rubric_version)}-{_safe(judge.model)}-{short(digest)}"
     with readable_refusals(output):
@@ -66,14 +88,19 @@ def export_calibration(pipeline_db: Database, calibration: Calibration, output: 
         else:
             _check_same(folder, files)
     store.add_export(digest, folder, calibration.judge_id, result)
-    return Exported(folder, new)
+    return Exported(folder, new, left_out)
 
 
 def _files(
-    judge: Judge, prompt: JudgePrompt, calibration: Calibration, result: dict[str, Any]
+    judge: Judge,
+    prompt: JudgePrompt,
+    calibration: Calibration,
+    result: dict[str, Any],
+    anchors: tuple[Anchor, ...],
+    left_out_canary: int,
 ) -> dict[str, bytes]:
     content = {
-        ANCHORS: anchor_lines(choose_anchors(calibration.pairing.pairs)),
+        ANCHORS: anchor_lines(anchors),
         PROMPT: prompt.text.encode(),
         RUBRIC: prompt.rubric_text.encode(),
         CALIBRATION: file_json(result),
@@ -96,6 +123,8 @@ def _files(
     }
     if not judge.reads_prompt:
         manifest["note"] = LEXICAL_NOTE
+    if left_out_canary:
+        manifest["left_out_canary"] = left_out_canary
     manifest["export_hash"] = export_hash(manifest)
     return content | {MANIFEST: file_json(manifest)}
 

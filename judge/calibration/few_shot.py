@@ -1,5 +1,6 @@
 """Few-shot examples for a judge prompt: labelled items of the development split, evenly spread."""
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import chain, zip_longest
@@ -9,6 +10,7 @@ from sqlite_utils import Database
 from annotator.annotation import Annotation, current_annotations
 from annotator.labels import blind_items, recorded_rubric
 from annotator.reference import reference_labels
+from generation.canary import canary_items
 from generation.item import Item
 from judge.calibration.leak import labelling_items, leaked_items
 from judge.calibration.quotation import Quoting
@@ -19,6 +21,8 @@ from judge.plural import counted
 from judge.prompts.prompt_template import Shot
 from rubrics import InputError, Rubric, fingerprint, short
 
+logger = logging.getLogger(__name__)
+
 
 def choose_shots(
     pipeline_db: Database, labels_db: Database, rubric: Rubric, n: int, option: str = ""
@@ -27,7 +31,8 @@ def choose_shots(
 
     Spread over the categories in the rubric's order, within one in an order that says nothing;
     the same labels give the same shots. Ties and skips have no label, and an item that quotes one
-    of the test split (as a longer conversation can) is passed over.
+    of the test split (as a longer conversation can) is passed over. An item whose data set asks
+    never to be published is none either, for an export shows the shots; how many is logged.
 
     Raises InputError when there are fewer than `n`, saying how many, and when the labels were
     made under another text of the rubric. `option` names the study in what to type next.
@@ -42,7 +47,7 @@ def choose_shots(
         references = reference_labels(annotations, rubric)
         sampled = sampled_items(pipeline_db)
         to_label = list(labelling_items(pipeline_db))
-        frozen = frozen_split(pipeline_db)
+        frozen, canary = frozen_split(pipeline_db), canary_items(pipeline_db)
     if recorded is not None and recorded.hash != rubric.hash:
         raise InputError(
             f"people labelled under another text of rubric {rubric.version} "
@@ -60,7 +65,14 @@ def choose_shots(
         if item_id in blind and sampled.get(item_id) == blind[item_id].hash
     ]
     developed = [shot for shot in labelled if part_of(shot.item, frozen) == "dev"]
-    usable, quoting = _without_leaks(developed, to_label, frozen, rubric, n)
+    public = [shot for shot in developed if shot.item.hash not in canary]
+    if len(public) < len(developed):
+        logger.warning(
+            "%s of the development split not shown, as their data sets ask never to be published "
+            "(canary)",
+            counted(len(developed) - len(public), "labelled item"),
+        )
+    usable, quoting = _without_leaks(public, to_label, frozen, rubric, n)
     if len(usable) < n:
         found = f"{counted(len(usable), 'item')} of the development split to show"
         left_out = f" ({quoting} more would quote the test split)" if quoting else ""

@@ -1,10 +1,11 @@
-"""The test split stays out of prompts: one that quotes an item of it is refused."""
+"""What a prompt may not quote: the test split, and in an export what is never to be published."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sqlite_utils import Database
 
+from generation.canary import canary_conversations
 from generation.item import Item
 from generation.store import item_from
 from judge.calibration.quotation import Quoting, words
@@ -27,8 +28,7 @@ class Leak:
 
     @property
     def head(self) -> str:
-        shown = " ".join(self.quoted[:SHOWN_WORDS])
-        return f"{shown} …" if len(self.quoted) > SHOWN_WORDS else shown
+        return _head(self.quoted)
 
 
 def refuse_leak(pipeline_db: Database, prompt: JudgePrompt, option: str = "") -> None:
@@ -48,17 +48,31 @@ def refuse_leak(pipeline_db: Database, prompt: JudgePrompt, option: str = "") ->
         return
     others = sum(1 for _ in leaks)
     more = f" (and {counted(others, 'more item')})" if others else ""
-    name = prompt.template.partition("@")[0]
-    mend = (
-        f"write the rubric without it, as a version of its own: calibrate rubric new FILE{option}"
-        if name == PACKAGED_NAME  # which quotes nobody
-        else f"take it out: judge prompt edit {name} --note TEXT --file FILE.md{option}"
-    )
     raise InputError(
         f"judge prompt {prompt.template} × rubric {prompt.rubric_version} quotes the {first.part} "
         f"of item {first.item_id}, which is of the test split{more}: {first.head!r}; a judge that "
-        f"has read it cannot be tested on it; {mend}"
+        f"has read it cannot be tested on it; {_mend(prompt, option)}"
     )
+
+
+def refuse_canary(pipeline_db: Database, prompt: JudgePrompt) -> None:
+    """Raises InputError when a prompt or its rubric quotes what is never to be published.
+
+    That is any message of any conversation of such a data set, sampled or not; quoted is what
+    `refuse_leak` says. What a model answered to it is free, for it may be a common phrase.
+    """
+    quoting = Quoting(f"{prompt.text}\n\n{prompt.rubric_text}")
+    for conversation in canary_conversations(pipeline_db):
+        if conversation.root:  # grown by generated turns; what it grew out of is looked at itself
+            continue
+        for message in conversation.messages:
+            if quoted := quoting.quotes(words(message.content)):
+                raise InputError(
+                    f"judge prompt {prompt.template} × rubric {prompt.rubric_version} quotes "
+                    f"{conversation.dataset} {conversation.source_id}, which its authors ask "
+                    f"never to publish (canary): {_head(quoted)!r}; an export would; "
+                    f"{_mend(prompt)}"
+                )
 
 
 def leaked_items(
@@ -90,6 +104,20 @@ def labelling_items(pipeline_db: Database) -> Iterator[tuple[str, Item]]:
     )
     for item_id, *texts in rows:
         yield item_id, item_from(*texts)
+
+
+def _mend(prompt: JudgePrompt, option: str = "") -> str:
+    name = prompt.template.partition("@")[0]
+    return (
+        f"write the rubric without it, as a version of its own: calibrate rubric new FILE{option}"
+        if name == PACKAGED_NAME  # which quotes nobody
+        else f"take it out: judge prompt edit {name} --note TEXT --file FILE.md{option}"
+    )
+
+
+def _head(quoted: tuple[str, ...]) -> str:
+    shown = " ".join(quoted[:SHOWN_WORDS])
+    return f"{shown} …" if len(quoted) > SHOWN_WORDS else shown
 
 
 def _parts(item: Item) -> Iterator[tuple[str, str]]:

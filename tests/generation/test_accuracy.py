@@ -24,6 +24,8 @@ ENDLESS = {
     "answers": "answer is ",
     "the word alone": "answer ",
     "colons": "Answer: (",
+    "answer lines": "\nthe final answer",
+    "operations": "answer is 1 + ",
     "blanks": "answer is" + " " * 50,
     "lines": "\n",
     "asterisks": "*",
@@ -72,6 +74,12 @@ def letter(answer, reference="C"):
         ("The answer is 17. No: the answer is 18, not 3", "answer is"),
         ("#### 2. Add them up\nShe makes $18", "last number"),
         ("The answer is simple: she makes 9 + 9 = 18.", "answer is"),
+        ("The answer is 2 more than 16, i.e. 18.", "answer is"),
+        ("The answer is 18, 2 more than 16.", "answer is"),
+        ("The answer is 2 + 3 + 13, which is 18 in 1 day.", "answer is"),
+        ("The answer is 30% of 60: 18", "answer is"),
+        ("The answer is half of it, 36 minus 18", "answer is"),
+        ("#### 2 * 9, so 18", "####"),
         ("She makes 18.0", "last number"),
         ("She makes 18%", "last number"),
         ("10-5 is 5, 20−2 is 18", "last number"),
@@ -160,11 +168,17 @@ def test_a_reference_without_a_number_is_not_checkable():
     [
         ("\\boxed{C}, not D", "boxed"),
         ("$\\boxed{\\text{(C)}}$ D", "boxed"),
-        ("Answer: C", "answer"),
-        ("**Answer: C**\n\n(D) is too large.", "answer"),
+        ("Answer: C", "answer line"),
+        ("**Answer: C**\n\n(D) is too large.", "answer line"),
+        ("Answer: **C**\n\nThe wrong choice is: A", "answer line"),
+        ("**Final answer**: C\n\nOf some the answer is A.", "answer line"),
+        ("Answer: B\nNo.\nAnswer: C", "answer line"),
+        ("The answer is C. The tempting choice is A.", "answer"),
+        ("The answer is C. The wrong answer is A.", "answer"),
+        ("The correct choice is C. The incorrect option is A.", "choice"),
         ("The correct answer is **(C)**, not (D).", "answer"),
         ("The answer is option C. D is not.", "answer"),
-        ("The correct option is $\\mathbf{C}$; (D) no", "answer"),
+        ("The correct option is $\\mathbf{C}$; (D) no", "choice"),
         ("The answer is A. No, the answer is C, not D", "answer"),
         ("The answer, after all of this, is: C", "answer"),
         ("I weighed (A) and (B).\n\n**C**\n", "line"),
@@ -231,7 +245,7 @@ def test_what_has_no_reference_has_no_score():
 
 
 def test_a_scorer_carries_its_version():
-    assert (number("1").scorer, letter("A").scorer) == ("final-number/1", "option-letter/1")
+    assert (number("1").scorer, letter("A").scorer) == ("final-number/2", "option-letter/2")
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,8 @@ def test_a_count_that_differs_is_said_with_what_is_known_of_it():
                     remarks={"held-out": "how they were picked is not known"})  # fmt: skip
     assert found.surprises("self-generated") == []
     assert found.surprises("held-out") == [
-        "set (set.jsonl) has 1 rows; expected 5 (how they were picked is not known)"
+        "set (set.jsonl) has 1 rows; expected 5 (how they were picked is not known)",
+        "set: 1 rows have nothing for the held-out setting",
     ]
 
 

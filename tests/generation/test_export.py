@@ -223,7 +223,7 @@ class TestFolder:
         assert "| gsm8k | self-generated | m | 3 |" in text
         assert "| chat | held-out | not named | 1 |" in text
         assert "not by a person" in text
-        assert "role header 1, length 1" in text
+        assert "length 1, role header 1" in text
         assert "never be published: gpqa_main 1." in text
 
     def test_a_name_cannot_break_the_card(self, tmp_path):
@@ -384,7 +384,7 @@ class TestCommand:
     def test_messages_alone_are_said_to_be_that(self, study, tmp_path):
         result = self.call(study, tmp_path / "t.jsonl", "--format", "trl")
         assert "trl has a place for messages alone: models, settings" in result.stdout
-        assert "among them are flagged turns: role header 1, length 1" in result.stdout
+        assert "among them are flagged turns: length 1, role header 1" in result.stdout
 
     def test_one_run_can_be_taken(self, study, tmp_path):
         run = Run("import", {}).run_id

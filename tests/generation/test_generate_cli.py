@@ -198,6 +198,7 @@ def test_missing_packages_name_the_extra(tmp_path, question_file, monkeypatch):
         (["--setting", "held-out"], "has nothing for the held-out setting"),
         (["--engine", "server"], "--engine server needs --base-url"),
         (["--base-url", "http://localhost:1/v1"], "--base-url is for --engine server"),
+        (["--replicas", "2"], "--replicas is for --engine ray"),
         (["--shard", "3/2"], "--shard '3/2': expected I/N"),
         (["--data-dir", "nowhere", "--data", "gsm8k"], "no such folder"),
         ([], "expected one with config.json"),

@@ -27,7 +27,10 @@ def command(tmp_path):
     rows = [{"question": f"{n} + {n}?", "answer": f"#### {2 * n}"} for n in range(QUESTIONS)]
     path = tmp_path / "gsm8k.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    program = "from generation.cli import generate; generate()"
+    program = (
+        "from generation.engines import server_engine; server_engine.FIRST_WAIT_SECONDS = 0.01; "
+        "from generation.cli import generate; generate()"
+    )
     sweep = [f"--temperature={t}" for t in (0, 0.3, 0.7, 1)]
     return [
         sys.executable, "-c", program, "--model", tmp_path / "small", "--data", f"gsm8k:{path}",
@@ -86,8 +89,8 @@ def check_complete(result, rows):
     (model,) = result["models"]
     turns = model["turns"]
     assert turns["planned"] == QUESTIONS * TURNS
-    assert turns["new"] + turns["known"] == turns["planned"] - turns["waiting"]
-    assert turns["waiting"] == TURNS * sum(model["unusable"].values())
+    assert turns["new"] + turns["known"] == turns["planned"] - turns["unusable"]
+    assert turns["unusable"] == sum(model["unusable"].values())
     assert len(rows) == QUESTIONS + turns["new"] + turns["known"]
 
 
@@ -125,6 +128,7 @@ def test_interrupt_keeps_what_came(command, tmp_path):
     assert len(kept) > QUESTIONS, "the answers, and some turns"
 
 
+@pytest.mark.bench
 def test_server_that_dies_ends_the_run_in_one_line_and_the_next_one_finishes(command, tmp_path):
     with CompletionsStub(Fault("die", 60), model="small") as server:
         process = start(command, server)

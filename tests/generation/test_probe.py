@@ -148,11 +148,12 @@ def test_next_user_turns_follow_what_the_model_answers_to_the_former(probed):
     assert third.answer.conversation.root == second.answer.conversation.root == root
 
 
-def test_conversation_ends_where_a_generated_turn_says_nothing(probed):
-    turns, _ = probed(
-        plan_of(Sweep(user_turns=2)), lambda prompt, _: "4" if prompt[-10:] == "assistant\n" else ""
-    )
-    assert [turn.number for turn in turns] == [1]
+def test_conversation_ends_where_a_generated_turn_says_nothing(study, chat_model, scripted_engine):
+    script = lambda prompt, _: "4" if prompt.endswith("assistant\n") else ""  # noqa: E731
+    plan = plan_of(Sweep(user_turns=2))
+    tally = study(chat_model, scripted_engine(script), plan, questions("2+2?"))
+    assert [turn.number for turn in study.turns()] == [1]
+    assert (tally.turns.planned, tally.ended) == (1, 1)
 
 
 def test_row_without_a_prompt_fails_alone(study, chat_model, scripted_engine):
@@ -188,8 +189,16 @@ def test_failure_is_tried_again_on_request_alone(study, chat_model, scripted_eng
 
 def test_unusable_answer_has_no_turn_and_is_counted(study, chat_model, scripted_engine):
     tally = study(chat_model, scripted_engine(lambda *_: ""), plan_of(), questions("2+2?"))
-    assert (tally.answers.new, tally.turns.new, tally.turns.waiting) == (1, 0, 1)
+    assert (tally.answers.new, tally.turns.new, tally.turns.unusable) == (1, 0, 1)
     assert sum(tally.unusable.values()) == 1
+    assert tally.turns.waiting == 0, "no later call will make it"
+
+
+def test_answer_of_which_a_perturbation_leaves_nothing_says_so(study, chat_model, scripted_engine):
+    plan = plan_of(Sweep(perturbations=("none", "truncate-drop-last")))
+    tally = study(chat_model, scripted_engine(answer_or_turn), plan, questions("2+2?"))
+    assert (tally.turns.new, tally.turns.unusable) == (1, 1)
+    assert tally.unusable == {"nothing is left of it": 1}
 
 
 def test_larger_plan_adds_to_a_smaller_one(study, chat_model, scripted_engine):

@@ -222,8 +222,9 @@ def export(bench: Bench, stores: Stores, place: Place, fields: Mapping[str, Any]
         )
     exported = export_calibration(stores.pipeline, calibration, bench.exports)
     written = "written" if exported.new else "there already, as it is"
+    remark = f"{exported.remark}. " if exported.remark else ""
     return Done(
-        f"{exported.folder} is {written}. Use it: judge --prompt {exported.folder}"
+        f"{exported.folder} is {written}. {remark}Use it: judge --prompt {exported.folder}"
         f"{bench.study.option}"
     )
 

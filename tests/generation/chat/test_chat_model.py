@@ -174,6 +174,20 @@ def test_setup_depends_on_what_decides_rows_and_on_no_path(tmp_path):
     assert len({model.setup_hash for model in (here, *others)}) == 5
 
 
+def test_commit_stands_for_weights_that_only_an_engine_here_fetches(tmp_path):
+    """The same model on a server, whose weights are not fetched, gives the same rows."""
+    commits = [letter * 40 for letter in "ab"]
+    for commit in commits:
+        write_folder(tmp_path / "snapshots" / commit, families.PHI4)
+    first, second = (load(tmp_path / "snapshots" / commit) for commit in commits)
+    (tmp_path / "snapshots" / commits[0] / "model.safetensors").write_text("weights")
+    fetched = load(tmp_path / "snapshots" / commits[0])
+    assert fetched.setup_hash == first.setup_hash != second.setup_hash
+    assert "model.safetensors" in fetched.provenance()["files"]
+    other = replace(first, file_hashes={**first.file_hashes, "tokenizer.json": "sha256:1"})
+    assert other.setup_hash != first.setup_hash
+
+
 def test_date_is_part_of_the_setup_only_where_the_template_asks_for_it(tmp_path):
     for family, differ in ((families.HARMONY, True), (families.PHI4, False)):
         folder = tmp_path / str(differ)
@@ -183,3 +197,20 @@ def test_date_is_part_of_the_setup_only_where_the_template_asks_for_it(tmp_path)
             for day in (DAY, date(2026, 11, 30))
         }
         assert (len(hashes) == 2) == differ
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "reason"),
+    [
+        ("tokenizer_config.json", "[]", "transformers reads no tokenizer there"),
+        ("tokenizer.json", "{}", "transformers reads no tokenizer there"),
+        ("generation_config.json", '{"eos_token_id": "x"}', "eos_token_id is 'x'; expected"),
+        ("generation_config.json", '{"eos_token_id": -1}', "eos_token_id is -1; expected"),
+        ("config.json", "{", "not JSON"),
+    ],
+)
+def test_damaged_file_of_a_model_is_one_clear_line(tmp_path, file, content, reason):
+    write_folder(tmp_path, families.QWEN25)
+    (tmp_path / file).write_text(content)
+    with pytest.raises(InputError, match=reason):
+        load(tmp_path)

@@ -178,6 +178,26 @@ def test_notes_name_altered_texts_and_a_stripped_space():
         }
 
 
+def test_naive_context_stands_where_history_is_refused():
+    """Mistral moves a system message into the last user turn; a finished answer has none."""
+    messages = (Message("system", "Be brief."), *QUESTION.messages)
+    answer = Answer(Conversation("gsm8k", "1", messages), "4")
+    with pytest.raises(InputError, match="moves the system message"):
+        rendered(families.MISTRAL, answer, "history")
+    text, notes = rendered(families.MISTRAL, answer, "naive")
+    assert text == "<s>[INST] 2+2? [/INST] 4</s>[INST]"
+    assert "moves the system message" in notes.pop("history_refused")
+    assert notes == {"altered_by_template": {"system": "dropped"}, "header_space_stripped": True}
+
+
+@pytest.mark.parametrize("context", ["history", "naive"])
+def test_blank_question_is_a_question(context):
+    blank = Conversation("chat", "1", (Message("user", " \n"),))
+    assert rendered(families.PHI4, Answer(blank, "4"), context)[0].startswith(
+        "<|im_start|>user<|im_sep|> \n<|im_end|>"
+    )
+
+
 def test_control_tokens_of_a_file_never_reach_the_model():
     model = families.DEEPSEEK.model()
     foreign = Conversation("chat", "1", (Message("user", "say <｜Assistant｜>"),))

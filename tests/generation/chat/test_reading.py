@@ -20,7 +20,7 @@ ANSWERS = [
     ("QWEN3", "4.<|im_end|>", "4.", None),
     ("QWEN35", "Add.\n</think>\n\n4.<|im_end|>", "4.", "Add."),
     ("QWEN35", "<think>Add.\n</think>\n\n4.<|im_end|>", "4.", "Add."),
-    ("QWEN3", "<think>a</think>b<think>c</think>4.<|im_end|>", "4.", "a</think>b<think>c"),
+    ("QWEN3", "<think>a</think>\n<think>b</think>4.<|im_end|>", "4.", "a\n\nb"),
     ("DEEPSEEK", "Add.\n</think>\n\n4.<｜end▁of▁sentence｜>", "4.", "Add."),
     ("GLM47", "Add.</think>4.<|user|>", "4.", "Add."),
     (
@@ -50,6 +50,13 @@ ANSWERS = [
     ("GRANITE", "<think>Add.</think>\n<response>4.</response><|end_of_text|>", "4.", "Add."),
     ("PHI4", "  4. <|im_end|>", "  4. ", None),
 ]
+APRIEL = families.Family(
+    families.PHI4.source.replace(
+        "assistant<|im_sep|>{% endif", "assistant<|im_sep|>Here are my reasoning steps:\n{% endif"
+    ),
+    families.PHI4.tokens,
+    families.PHI4.eos,
+)
 
 
 def completion(family, text, reason="stop", stop=None):
@@ -64,6 +71,40 @@ def test_thinking_is_taken_out_of_an_answer(name, raw, text, thinking):
     assert (reading.text, reading.thinking, reading.unusable) == (text, thinking, None)
     assert reading.text_raw == raw
     assert reading.stop_token_id == family.encode(raw)[-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("PHI4", "Here are my reasoning steps:\n2+2 is 4."),
+        ("PHI4", "<think>Add.</think>4."),
+        ("PHI4", "<|channel|>analysis<|message|>Add."),
+        ("QWEN3", "Write your reasoning between <think> and </think>."),
+        ("QWEN3", "The tag <think> opens it."),
+        ("QWEN3", "The tag </think> closes it."),
+        ("QWEN3", "[THINK]Add."),
+        ("QWEN3", "<response>4.</response>"),
+    ],
+)
+def test_marks_that_an_answer_speaks_of_are_its_words(name, answer):
+    """Those of other families, and its own anywhere but where thinking begins."""
+    family = getattr(families, name)
+    reading = read_answer(family.model(), completion(family, f"{answer}<|im_end|>"))
+    assert (reading.text, reading.thinking, reading.unusable) == (answer, None, None)
+
+
+def test_marks_after_the_thinking_are_words_too():
+    family = families.QWEN35
+    words = "Write it between <think> and </think>."
+    for raw in (f"Hm.</think>{words}", f"<think>Hm.</think>\n{words}"):
+        reading = read_answer(family.model(), completion(family, f"{raw}<|im_end|>"))
+        assert (reading.text, reading.thinking) == (words, "Hm.")
+
+
+def test_words_are_marks_where_the_template_writes_them():
+    made = completion(APRIEL, "Add.\n[BEGIN FINAL RESPONSE]\n4.<|im_end|>")
+    reading = read_answer(APRIEL.model(), made)
+    assert (reading.text, reading.thinking) == ("4.", "Add.")
 
 
 @pytest.mark.parametrize("marks", MARKS, ids=lambda marks: marks.opens)
@@ -87,8 +128,8 @@ def test_text_around_a_split_is_whole_where_characters_are_several_tokens(tmp_pa
 
 UNUSABLE = [
     ("QWEN3", "<think>\nAdd", "its thinking never ends"),
-    ("QWEN3", "Well. <think>\nAdd", "its thinking never ends"),
-    ("QWEN3", "<think>a</think>b<think>c", "its thinking never ends"),
+    ("QWEN3", "\n<think>\nAdd", "its thinking never ends"),
+    ("QWEN3", "<think>a</think><think>b", "its thinking never ends"),
     ("QWEN35", "Add", "its thinking never ends"),
     ("HARMONY", "<|channel|>analysis<|message|>Add", "its thinking never ends"),
     ("HARMONY", "<|channel|>analysis<|message|>Add<|end|>", "it never reaches its final channel"),
@@ -134,6 +175,23 @@ def test_prompt_of_the_row_decides_whether_thinking_is_open():
     assert read_answer(model, made, thinking).unusable == "its thinking never ends"
 
 
+@pytest.mark.parametrize(
+    ("name", "question", "opening"),
+    [
+        ("QWEN35", " \n", "<|im_end|>\n<|im_start|>assistant\n<think>\n"),
+        ("QWEN35", "think", "<|im_end|>\n<|im_start|>assistant\n<think>\n"),
+        ("EDITING", "Two /no_think words", "<|im_end|><|im_start|>assistant<|im_sep|>"),
+    ],
+)
+def test_opening_of_an_answer_is_found_whatever_the_question(name, question, opening, monkeypatch):
+    """A blank one, a word of the template, one that the template edits."""
+    source = families.PHI4.source.replace("m.content", "m.content.replace('/no_think', '')")
+    editing = replace(families.PHI4, source=source)
+    monkeypatch.setattr(families, "EDITING", editing, raising=False)
+    messages = [Message("user", question)]
+    assert question_prompt(getattr(families, name).model(), messages).opening == opening
+
+
 def test_stop_string_stands_in_the_raw_text_alone():
     family = families.PHI4
     made = completion(family, "4.</assistant>", stop="</assistant>")
@@ -148,14 +206,16 @@ def test_stop_string_stands_in_the_raw_text_alone():
     [
         ("HARMONY", "Why?<|end|>", "stop", ()),
         ("HARMONY", "Why?<|return|>", "stop", ()),
-        ("HARMONY", "Why?<|start|>", "stop", ("assistant header",)),
+        ("HARMONY", "Why?<|start|>", "stop", ("role header",)),
         ("HARMONY", "Why", "length", ("length",)),
         ("GLM45", "Why?<|assistant|>", "stop", ()),
         ("MISTRAL", "Why?[/INST]", "stop", ()),
-        ("MISTRAL", "Why?[INST]", "stop", ("assistant header",)),
+        ("MISTRAL", "Why?[INST]", "stop", ("role header",)),
         ("QWEN3", "Why?<|im_end|>", "stop", ()),
-        ("QWEN3", "<think>Hm.</think>Why?<|im_start|>", "stop", ("assistant header", "thinking")),
+        ("QWEN3", "<think>Hm.</think>Why?<|im_start|>", "stop", ("role header", "thinking")),
         ("HARMONY", "<|channel|>analysis<|message|>Hm", "length", ("length", "thinking")),
+        ("QWEN3", "What does <think> do?<|im_end|>", "stop", ()),
+        ("PHI4", "<think>Hm.</think>Why?<|im_end|>", "stop", ()),
     ],
 )
 def test_flags_of_a_user_turn(name, raw, reason, flags):
@@ -165,6 +225,21 @@ def test_flags_of_a_user_turn(name, raw, reason, flags):
     assert reading.text_raw == raw
     assert reading.unusable is None
     assert not any(token in reading.text for token in family.tokens)
+
+
+@pytest.mark.parametrize(
+    ("name", "kwargs", "raw", "text"),
+    [
+        ("GLM45", {"enable_thinking": False}, "Why?/nothink<|assistant|>", "Why?"),
+        ("GLM45", {"enable_thinking": False}, "Why /nothink, why?<|user|>", "Why /nothink, why?"),
+        ("GLM45", {}, "Why?/nothink<|assistant|>", "Why?/nothink"),
+        ("MISTRAL", {}, "Why? [/INST]", "Why?"),
+    ],
+)
+def test_what_the_template_adds_to_a_user_turn_is_none_of_its_words(name, kwargs, raw, text):
+    family = getattr(families, name)
+    reading = read_turn(family.model(**kwargs), completion(family, raw))
+    assert (reading.text, reading.text_raw) == (text, raw)
 
 
 def test_words_of_a_user_turn_that_thinks_are_kept():

@@ -1,18 +1,22 @@
 """Servers as the engine, against a stub that fails as it is told; nothing here needs vLLM."""
 
+import asyncio
 import signal
 import subprocess
 import sys
 import threading
+import time
 from itertools import count
 from pathlib import Path
 
 import completions_server
+import httpx
 import pytest
 from completions_server import CompletionsStub, Fault, answer_tokens
 from stub_server import error
 
 from generation.engines import server_engine
+from generation.engines.completions_server import CompletionsServer
 from generation.engines.engine import Completion, EngineDied, Failure, Request, Sampling
 from generation.engines.server_engine import ServerEngine
 from rubrics import InputError
@@ -159,6 +163,54 @@ def test_a_server_that_dies_is_left_out_and_nothing_is_lost(caplog):
     assert f"{first.url} is not reached any more" in caplog.text
 
 
+def test_a_server_that_is_away_for_a_while_is_waited_for_longer_each_time(monkeypatch, caplog):
+    post, waits = httpx.AsyncClient.post, []
+
+    async def away(client, *arguments, **content):
+        listens = len(waits) == server_engine.ATTEMPTS - 1
+        await asyncio.sleep(0.01)  # so that all in flight find out at once
+        if not listens:
+            raise httpx.ConnectError("refused")
+        return await post(client, *arguments, **content)
+
+    monkeypatch.setattr(server_engine, "FIRST_WAIT_SECONDS", 1.0)
+    monkeypatch.setattr(CompletionsServer, "rest", lambda _, seconds: waits.append(seconds))
+    monkeypatch.setattr(httpx.AsyncClient, "post", away)
+    with CompletionsStub() as server:
+        done = complete(engine_over(server), (request(number) for number in range(30)))
+    assert waits == [1, 2, 4, 8, 16, 32, 60]
+    assert sum(isinstance(outcome, Completion) for outcome in done.values()) == 30
+    assert caplog.text.count("is not reached and tried again") == 1
+
+
+def test_a_server_that_was_reached_again_has_all_its_tries_again(monkeypatch):
+    post, sent = httpx.AsyncClient.post, count()
+
+    async def away_now_and_then(client, *arguments, **content):
+        if next(sent) % server_engine.ATTEMPTS:  # all but one of the tries
+            raise httpx.ConnectError("refused")
+        return await post(client, *arguments, **content)
+
+    monkeypatch.setattr(httpx.AsyncClient, "post", away_now_and_then)
+    with CompletionsStub() as server:
+        engine = engine_over(server, in_flight=1)
+        done = complete(engine, (request(number) for number in range(5)))
+    assert sum(isinstance(outcome, Completion) for outcome in done.values()) == 5
+
+
+def test_while_one_server_is_waited_for_the_others_do_the_work(monkeypatch, caplog):
+    monkeypatch.setattr(server_engine, "FIRST_WAIT_SECONDS", 30.0)
+    began = time.monotonic()
+    with CompletionsStub() as first, CompletionsStub() as second:
+        engine = engine_over(first, second)
+        monkeypatch.setattr(engine._servers[0], "base_url", "http://127.0.0.1:9/v1")
+        done = complete(engine, (request(number) for number in range(40)))
+    assert time.monotonic() - began < 20
+    assert sum(isinstance(outcome, Completion) for outcome in done.values()) == 40
+    assert "is not reached and tried again" in caplog.text
+    assert "any more" not in caplog.text
+
+
 def test_what_was_done_is_kept_when_the_last_server_dies():
     rows = []
     with CompletionsStub(Fault("die", first=30)) as server:
@@ -198,7 +250,6 @@ def test_what_no_row_can_survive_ends_the_run_in_one_line(kind, says):
         ("401", {}, "check the key in OPENAI_API_KEY"),
         ("garbage", {}, "does not answer as a vLLM server"),
         ("500", {}, "answered 500: told to say 500"),
-        (None, {"api_key_env": "NO_SUCH_KEY"}, "NO_SUCH_KEY is not set"),
     ],
 )
 def test_a_server_that_cannot_be_used_is_refused_at_the_start(fault, options, says):
@@ -226,9 +277,9 @@ def test_no_server_is_an_input_error():
 
 
 def test_the_key_is_sent_and_never_shown(monkeypatch):
-    monkeypatch.setenv("OWN_KEY", "sk-secret-1")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-1")
     with CompletionsStub(Fault("400", first=1)) as server:
-        engine = engine_over(server, api_key_env="OWN_KEY")
+        engine = engine_over(server)
         said = error(400, "bad request with key sk-secret-1")
         monkeypatch.setattr(completions_server, "error", lambda *_, **__: said)
         done = complete(engine, [request(0)])
@@ -288,7 +339,11 @@ def test_provenance_says_what_served_and_is_the_same_at_another_address():
         with CompletionsStub() as server:
             found.append(engine_over(server).provenance())
     assert found[0] == found[1]
-    assert found[0]["versions"] == {"vllm": ["0.0.0-stub"]}
+    assert found[0]["versions"]["vllm"] == ["0.0.0-stub"]
+    assert found[0]["served"] == [{"max_model_len": 4096}]
+    for name in ("arguments", "devices", "dtype", "model_runner", "attention", "batch_invariant"):
+        assert found[0][name] == "not told"
+    assert found[0]["prefix_caching"] == found[0]["versions"]["torch"] == "not told"
 
 
 def test_the_stub_serves_as_a_process():

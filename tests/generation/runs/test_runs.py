@@ -171,7 +171,7 @@ def test_rows_made_on_both_sides_stay_ours_and_are_counted(
 def test_study_is_not_merged_with_itself_or_with_something_else(tmp_path, study, folder):
     with pytest.raises(InputError, match="is this study itself"):
         merge_study(folder, tmp_path)
-    with pytest.raises(InputError, match="does not exist"):
+    with pytest.raises(InputError, match="expected another study's folder"):
         merge_study(folder, tmp_path / "none")
     (tmp_path / "no.db").write_text("nothing of ours at all")
     with pytest.raises(InputError, match="not a database"):
