@@ -1,9 +1,9 @@
 """The second stage: perturbed answers, and every user turn that is not there yet."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property, partial
 
 from generation.chat.chat_model import ChatModel
 from generation.chat.context import Prompt, turn_prompt
@@ -188,9 +188,12 @@ class TurnStage:
                 given = row.start.given
                 is_given = given is not None and given.answer_id == row.answer_id
                 read = given if is_given else self.store.turns.answer(row.answer_id)
-            yield self._job(row, read)
+                prompt_of = cache(
+                    partial(turn_prompt, self.model, read)
+                )  # by context, of all draws
+            yield self._job(row, read, prompt_of)
 
-    def _job(self, row: TurnRow, answer: Answer) -> Job:
+    def _job(self, row: TurnRow, answer: Answer, prompt_of: Callable[[str], Prompt]) -> Job:
         start, cell, draw = row.start, row.cell, row.cell.draw
         sampling = turn_sampling(self.model, self.plan, draw, row.row_id)
 
@@ -220,7 +223,7 @@ class TurnStage:
                 flags=reading.flags,
             )
 
-        prompt = lambda: turn_prompt(self.model, answer, cell.context)  # noqa: E731
+        prompt = partial(prompt_of, cell.context)
         return Job(row.row_id, "turn", answer.conversation, sampling, prompt, made)
 
     def grown(self, rows: Sequence[TurnRow]) -> Iterator[Start]:
