@@ -188,9 +188,7 @@ class TurnStage:
                 given = row.start.given
                 is_given = given is not None and given.answer_id == row.answer_id
                 read = given if is_given else self.store.turns.answer(row.answer_id)
-                prompt_of = cache(
-                    partial(turn_prompt, self.model, read)
-                )  # by context, of all draws
+                prompt_of = cache(partial(turn_prompt, self.model, read))
             yield self._job(row, read, prompt_of)
 
     def _job(self, row: TurnRow, answer: Answer, prompt_of: Callable[[str], Prompt]) -> Job:
