@@ -120,7 +120,10 @@ def _insert(pipeline_db: Database, chunk: list[tuple]) -> None:
     conversations = {row[0]: row[:3] for row in chunk}
     execute = pipeline_db.conn.executemany
     execute(
-        "INSERT OR IGNORE INTO conversations VALUES (?, ?, '', ?, '{}')", conversations.values()
+        """INSERT OR IGNORE INTO conversations
+               (conversation_id, dataset, source_id, messages, meta)
+           VALUES (?, ?, '', ?, '{}')""",
+        conversations.values(),
     )
     execute(
         """INSERT INTO answers (answer_id, conversation_id, run_id, text)

@@ -89,7 +89,9 @@ def _turns(pipeline_db: Database, shape: Shape) -> list[str]:
         execute = pipeline_db.conn.executemany
         execute("INSERT INTO runs VALUES ('r', 'example', '{}', ?)", [[NOW]])
         execute(
-            "INSERT OR IGNORE INTO conversations VALUES (?, ?, '', ?, '{}')",
+            """INSERT OR IGNORE INTO conversations
+                   (conversation_id, dataset, source_id, messages, meta)
+               VALUES (?, ?, '', ?, '{}')""",
             (row[:3] for row in rows),
         )
         execute(
