@@ -75,12 +75,12 @@ _OPTIONS = (
     click.option("--name", "plan_name", default="probe", show_default=True,
                  help="Of the plan, for generate show."),
 )  # fmt: skip
-_NAMES = tuple(option_name for option_name in (
+_NAMES = (
     "sources", "model_name", "revision", "template_kwargs", "template_file", "day",
     "context_length", "engine_arguments", "data", "limit", "settings", "contexts", "perturbations",
     "temperatures", "top_p", "top_k", "samples", "user_turns", "seed", "answer_temperature",
     "answer_top_p", "answer_top_k", "max_answer_tokens", "max_turn_tokens", "plan_name",
-))  # fmt: skip
+)  # fmt: skip
 
 
 def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
