@@ -1,7 +1,7 @@
 """What the judge said of every turn of a study, as arrays: a main run has a million of them."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from itertools import groupby
 
@@ -15,6 +15,8 @@ from rubrics import InputError, Rubric
 
 CHUNK = 50_000  # rows read at once; only numbers are kept of them
 _CELL = "turns.setting, turns.model, turns.temperature, turns.perturbation, turns.condition"
+_OF_RUNS = """turns.turn_id IN (SELECT turn_id FROM run_turns
+                               WHERE run_id IN (SELECT value FROM json_each(?)))"""
 
 
 @dataclass(frozen=True)
@@ -106,8 +108,9 @@ def turn_verdicts(
     items: ItemVerdicts,
     conversations: Mapping[str, int],
     outcomes: int,
+    run_ids: Collection[str] | None = None,
 ) -> TurnVerdicts:
-    """Every turn of the study with what the judge said of its item.
+    """Every turn of the study, or of these runs, with what the judge said of its item.
 
     `conversations` numbers them by id.
     """
@@ -118,7 +121,9 @@ def turn_verdicts(
     chunks: list[tuple[NDArray, ...]] = []
     rows = pipeline_db.conn.execute(
         f"""SELECT {_CELL}, turns.sample_index, answers.conversation_id, turns.item_hash
-            FROM turns CROSS JOIN answers USING (answer_id)"""
+            FROM turns CROSS JOIN answers USING (answer_id)
+            {"" if run_ids is None else f"WHERE {_OF_RUNS}"}""",
+        _run_values(run_ids),
     )
     while found := rows.fetchmany(CHUNK):
         *made, samples, ids, hashes = zip(*found, strict=True)
@@ -184,19 +189,29 @@ def majority(verdicts: NDArray[np.int8], *, unreadable: int) -> NDArray[np.int8]
     return np.take_along_axis(verdicts, votes.argmax(axis=1)[:, np.newaxis], axis=1)
 
 
-def cell_counts(pipeline_db: Database, hashes: Iterable[str]) -> dict[str, dict[Cell, int]]:
-    """How many turns of each cell read like each of these items."""
+def cell_counts(
+    pipeline_db: Database, hashes: Iterable[str], run_ids: Collection[str] | None = None
+) -> dict[str, dict[Cell, int]]:
+    """How many turns of each cell, of the study or of these runs, read like each of these items.
+
+    An item that none reads like is in no key.
+    """
     rows = pipeline_db.conn.execute(
         f"""SELECT turns.item_hash, {_CELL}, conversations.dataset, count(*)
             FROM turns JOIN answers USING (answer_id) JOIN conversations USING (conversation_id)
             WHERE turns.item_hash IN (SELECT value FROM json_each(?))
+            {"" if run_ids is None else f"AND {_OF_RUNS}"}
             GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1""",
-        [json.dumps(sorted(hashes))],
+        [json.dumps(sorted(hashes)), *_run_values(run_ids)],
     ).fetchall()
     return {
         item_hash: {_cell(tuple(made)): n for _, *made, n in of_item}
         for item_hash, of_item in groupby(rows, key=lambda row: row[0])
     }
+
+
+def _run_values(run_ids: Collection[str] | None) -> list[str]:
+    return [] if run_ids is None else [json.dumps(sorted(run_ids))]
 
 
 def _cell(made: tuple) -> Cell:
