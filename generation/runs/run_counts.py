@@ -24,9 +24,26 @@ class TurnCount:
 
 
 @dataclass(frozen=True)
-class AnswerCount:
-    """A data set's answers. `right` of `checked` are; `unusable` have no turn, by reason."""
+class ChangedCount:
+    """A perturbed cell at T = 0: `changed` of `compared` turns differ from the unperturbed one."""
 
+    dataset: str
+    setting: str
+    model: str | None
+    perturbation: str
+    condition: str
+    compared: int
+    changed: int
+
+
+@dataclass(frozen=True)
+class AnswerCount:
+    """A model's answers to a data set.
+
+    `right` of `checked` are; `unusable` have no turn, by reason.
+    """
+
+    model: str | None
     dataset: str
     answers: int
     cut: int
@@ -60,33 +77,40 @@ def turn_counts(database: Database, run_id: str) -> list[TurnCount]:
         [run_id],
     ):
         flags.setdefault(tuple(cell), {})[flag] = count
-    changed = _changed(database, run_id)
+    changed = {
+        (of.dataset, of.setting, 0.0, of.perturbation, of.condition): (of.compared, of.changed)
+        for of in changed_counts(database, run_id)
+    }
     return [
         TurnCount(*cell, turns, flags.get(tuple(cell), {}), *changed.get(tuple(cell), (None, None)))
         for *cell, turns in cells
     ]
 
 
-def _changed(database: Database, run_id: str) -> dict[tuple, tuple[int, int]]:
-    """Of perturbed cells at T = 0: pairs with the unperturbed turn, and those that differ."""
+def changed_counts(database: Database, run_id: str) -> list[ChangedCount]:
+    """Of a run's perturbed cells at T = 0: pairs with the unperturbed turn, and those that differ.
+
+    A cell without such a pair is left out.
+    """
     rows = database.conn.execute(
-        f"""SELECT {_CELL}, count(*), sum(turns.text <> plain.text)
-            FROM run_turns JOIN turns USING (turn_id) JOIN answers USING (answer_id)
-            JOIN conversations USING (conversation_id)
-            JOIN turns AS plain ON plain.answer_id = answers.parent_id
-            JOIN run_turns AS also
-              ON also.turn_id = plain.turn_id AND also.run_id = run_turns.run_id
-            WHERE run_turns.run_id = ? AND turns.temperature = 0 AND turns.number = 1
-              AND plain.temperature = 0 AND plain.perturbation = 'none'
-              AND plain.condition = turns.condition AND plain.model IS turns.model
-            GROUP BY 1, 2, 3, 4, 5""",
+        """SELECT conversations.dataset, turns.setting, turns.model, turns.perturbation,
+                  turns.condition, count(*), sum(turns.text <> plain.text)
+           FROM run_turns JOIN turns USING (turn_id) JOIN answers USING (answer_id)
+           JOIN conversations USING (conversation_id)
+           JOIN turns AS plain ON plain.answer_id = answers.parent_id
+           JOIN run_turns AS also
+             ON also.turn_id = plain.turn_id AND also.run_id = run_turns.run_id
+           WHERE run_turns.run_id = ? AND turns.temperature = 0 AND turns.number = 1
+             AND plain.temperature = 0 AND plain.perturbation = 'none'
+             AND plain.condition = turns.condition AND plain.model IS turns.model
+           GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5""",
         [run_id],
     )
-    return {tuple(cell): (compared, changed) for *cell, compared, changed in rows}
+    return [ChangedCount(*row) for row in rows]
 
 
 def answer_counts(database: Database, run_id: str) -> list[AnswerCount]:
-    """The generated first answers that a run made or goes on from, by data set."""
+    """The generated first answers that a run made or goes on from, by model and data set."""
     answers = """(SELECT DISTINCT first.* FROM answers AS first
                   JOIN conversations USING (conversation_id)
                   WHERE first.parent_id IS NULL AND first.row_id IS NOT NULL AND root IS NULL
@@ -95,22 +119,23 @@ def answer_counts(database: Database, run_id: str) -> list[AnswerCount]:
                         JOIN turns USING (turn_id) JOIN answers AS gone_on USING (answer_id)
                         WHERE run_turns.run_id = :run))) AS answers"""
     joined = f"FROM {answers} JOIN conversations USING (conversation_id)"
-    unusable: dict[str, dict[str, int]] = {}
-    for dataset, reason, count in database.conn.execute(
-        f"SELECT dataset, unusable, count(*) {joined} WHERE unusable IS NOT NULL GROUP BY 1, 2",
+    unusable: dict[tuple, dict[str, int]] = {}
+    for *of, reason, count in database.conn.execute(
+        f"""SELECT answers.model, dataset, unusable, count(*) {joined}
+            WHERE unusable IS NOT NULL GROUP BY 1, 2, 3""",
         {"run": run_id},
     ):
-        unusable.setdefault(dataset, {})[reason] = count
+        unusable.setdefault(tuple(of), {})[reason] = count
     rows = database.conn.execute(
-        f"""SELECT dataset, count(*), sum(finish_reason = 'length'),
-                   sum(outcome IS 'right'), sum(outcome IN ('right', 'wrong')),
+        f"""SELECT answers.model, dataset, count(*), sum(finish_reason = 'length'),
+                   sum(outcome IS 'right'), coalesce(sum(outcome IN ('right', 'wrong')), 0),
                    sum(outcome IS 'not checkable')
-            {joined} LEFT JOIN ({_ONE_SCORE}) USING (answer_id) GROUP BY 1 ORDER BY 1""",
+            {joined} LEFT JOIN ({_ONE_SCORE}) USING (answer_id) GROUP BY 1, 2 ORDER BY 1, 2""",
         {"run": run_id},
     )
     return [
-        AnswerCount(dataset, n, cut, unusable.get(dataset, {}), right, checked or 0, missing)
-        for dataset, n, cut, right, checked, missing in rows
+        AnswerCount(model, dataset, n, cut, unusable.get((model, dataset), {}), right, *checked)
+        for model, dataset, n, cut, right, *checked in rows
     ]
 
 
