@@ -119,17 +119,8 @@ class Turn:
 
     @property
     def condition(self) -> str:
-        """What else than model, data set, temperature and perturbation is unusual about it.
-
-        Rates are counted by it; '' for the default.
-        """
-        unusual = (
-            self.context_mode if self.context_mode not in (None, "history") else None,
-            None if self.top_p in (None, 1) else f"top-p {self.top_p:g}",
-            f"top-k {self.top_k}" if self.top_k else None,
-            f"user turn {self.number}" if self.number > 1 else None,
-        )
-        return ", ".join(filter(None, unusual))
+        """What is unusual about how it was made: see `condition_of`."""
+        return condition_of(self.context_mode, self.top_p, self.top_k, self.number)
 
     @cached_property
     def item(self) -> Item:
@@ -151,6 +142,25 @@ class Turn:
             "meta": self.meta,
         }
         return fingerprint(identity | ({"row": self.row_id} if self.row_id else {}))
+
+
+def condition_of(
+    context_mode: str | None, top_p: float | None, top_k: int | None, number: int = 1
+) -> str:
+    """What else than model, data set, temperature and perturbation is unusual about a turn.
+
+    Rates are counted by it; '' for the default.
+
+    >>> condition_of("history", 1.0, 0), condition_of("raw", 0.9, 20, number=2)
+    ('', 'raw, top-p 0.9, top-k 20, user turn 2')
+    """
+    unusual = (
+        context_mode if context_mode not in (None, "history") else None,
+        None if top_p in (None, 1) else f"top-p {top_p:g}",
+        f"top-k {top_k}" if top_k else None,
+        f"user turn {number}" if number > 1 else None,
+    )
+    return ", ".join(filter(None, unusual))
 
 
 @dataclass(frozen=True)

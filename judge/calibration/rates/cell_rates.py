@@ -13,46 +13,28 @@ from judge.calibration.rates.correction import (
 from judge.calibration.rates.labelled_items import LabelledItems
 from judge.calibration.rates.rate import Labels, Rate, raw_rate, samples_of
 from judge.calibration.rates.turn_verdicts import Cell, TurnVerdicts
-from judge.calibration.sampling.design import Sample
-from judge.plural import counted
 from rubrics import Rubric
 
-NO_SAMPLE = "no sample is recorded"
 
-
-def unsampled(sample: Sample | None) -> str | None:
-    """Why the labelled items are no random sample of the study's, or None if they are."""
-    if sample is None:
-        return NO_SAMPLE
-    if sample.added:
-        return f"{counted(sample.added, 'item')} came after the sample, with no chance to be drawn"
-    return None
-
-
-def whole_rate(
-    verdicts: TurnVerdicts, labelled: LabelledItems, rubric: Rubric, sample: Sample | None
-) -> Rate:
+def whole_rate(verdicts: TurnVerdicts, labelled: LabelledItems, rubric: Rubric) -> Rate:
     """The rate of all judged turns together."""
     judged, sigmas = verdicts.judged, outcome_sigmas(rubric)
     here = labelled.of_turns()
-    reason = unsampled(sample)
+    reason = labelled.unsampled
     if reason is None and here.n < labelled.everywhere.n:  # a part of the study
         reason = too_few(here, judged, sigmas)
-    if reason or sample is None:
-        correction = by_errors(labelled.everywhere, judged, sigmas, reason or "")
+    if reason:
+        correction = by_errors(labelled.everywhere, judged, sigmas, reason)
     else:
-        reason = f"the labelled items are a sample of its items, {sample.design}"
+        reason = f"the labelled items are a sample of its items, {labelled.design}"
         correction = by_sample(here, judged, sigmas, reason)
     return _rate(None, verdicts, here.n, correction, rubric)
 
 
-def cell_rates(
-    verdicts: TurnVerdicts, labelled: LabelledItems, rubric: Rubric, sample: Sample | None
-) -> tuple[Rate, ...]:
+def cell_rates(verdicts: TurnVerdicts, labelled: LabelledItems, rubric: Rubric) -> tuple[Rate, ...]:
     """The rate of each cell that has a judged turn."""
-    reason = unsampled(sample)
     return tuple(
-        _of_cell(verdicts.of_cell(number), labelled, rubric, reason)
+        _of_cell(verdicts.of_cell(number), labelled, rubric)
         for number in np.unique(verdicts.cell).tolist()
     )
 
@@ -71,12 +53,10 @@ def uncorrected_rates(verdicts: TurnVerdicts, rubric: Rubric, reason: str) -> tu
     )
 
 
-def _of_cell(
-    verdicts: TurnVerdicts, labelled: LabelledItems, rubric: Rubric, reason: str | None
-) -> Rate:
+def _of_cell(verdicts: TurnVerdicts, labelled: LabelledItems, rubric: Rubric) -> Rate:
     cell, judged, sigmas = verdicts.cells[0], verdicts.judged, outcome_sigmas(rubric)
     own = labelled.of_cell(cell)
-    reason = reason or too_few(own, judged, sigmas)
+    reason = labelled.unsampled or too_few(own, judged, sigmas)
     if reason:
         correction = by_errors(labelled.everywhere, judged, sigmas, reason)
     else:

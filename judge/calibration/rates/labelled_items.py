@@ -12,7 +12,9 @@ from annotator.measures.double_sample import Labelled
 from judge.calibration.conversations import conversations_by_item
 from judge.calibration.pairing import Pair
 from judge.calibration.rates.turn_verdicts import Cell, cell_counts
+from judge.calibration.sampling.design import Sample
 from judge.calibration.sampling.weights import design_weights
+from judge.plural import counted
 from rubrics import Rubric
 
 
@@ -21,11 +23,15 @@ class LabelledItems:
     """`everywhere` has all labelled items, weighted for the study: they tell the judge's errors.
 
     `chances` (n,) are those of being drawn, `turns` how many each has in every cell that counts.
+    `design` says how they were drawn, `unsampled` why they are no random sample of the study's
+    items, None if they are.
     """
 
     everywhere: Labelled
     chances: NDArray[np.float64]
     turns: tuple[Mapping[Cell, int], ...]
+    design: str = ""
+    unsampled: str | None = None
 
     def of_turns(self) -> Labelled:
         """Those that turns of the cells that count read like, each standing for these."""
@@ -50,9 +56,10 @@ def labelled_items(
     pairs: Sequence[Pair],
     rubric: Rubric,
     conversations: Mapping[str, int],
+    sample: Sample | None,
     run_ids: Collection[str] | None = None,
 ) -> LabelledItems:
-    """The pairs in numbers; weight = turns that read so / chance of being drawn.
+    """The pairs in numbers; weight = turns that read so / chance of being drawn in the `sample`.
 
     `run_ids` say which runs' turns count as those of cells; by default all do.
     """
@@ -60,7 +67,7 @@ def labelled_items(
     chances = design_weights(pipeline_db).probabilities
     hashes = [pair.item.hash for pair in pairs]
     turns = cell_counts(pipeline_db, hashes)
-    counted = turns if run_ids is None else cell_counts(pipeline_db, hashes, run_ids)
+    of_runs = turns if run_ids is None else cell_counts(pipeline_db, hashes, run_ids)
     belongs = conversations_by_item(pipeline_db, conversations, hashes)
     judged = np.zeros((len(pairs), len(code)))
     for row, pair in enumerate(pairs):
@@ -74,5 +81,17 @@ def labelled_items(
         np.array([belongs[item_hash] for item_hash in hashes], dtype=np.int64),
     )
     return LabelledItems(
-        everywhere, chance, tuple(counted.get(item_hash, {}) for item_hash in hashes)
+        everywhere,
+        chance,
+        tuple(of_runs.get(item_hash, {}) for item_hash in hashes),
+        sample.design if sample else "",
+        _unsampled(sample),
     )
+
+
+def _unsampled(sample: Sample | None) -> str | None:
+    if sample is None:
+        return "no sample is recorded"
+    if sample.added:
+        return f"{counted(sample.added, 'item')} came after the sample, with no chance to be drawn"
+    return None

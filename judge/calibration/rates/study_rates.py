@@ -44,8 +44,10 @@ def study_rates(
             pipeline_db, labels_db, rubric, judged, rule=rule, annotator=annotator
         )
         _refuse_unpaired(paired.pairing)
-        labelled = labelled_items(pipeline_db, paired.pairing.pairs, rubric, judged.conversations)
         sample = stored_sample(pipeline_db)
+        labelled = labelled_items(
+            pipeline_db, paired.pairing.pairs, rubric, judged.conversations, sample
+        )
 
     sigmas = outcome_sigmas(rubric)
     return StudyRates(
@@ -57,8 +59,8 @@ def study_rates(
         sample=sample,
         pairing=paired.pairing,
         errors=judge_errors(labelled.everywhere.regrouped(sigmas, sigmas[:-1])),
-        whole=whole_rate(judged.verdicts, labelled, rubric, sample),
-        cells=cell_rates(judged.verdicts, labelled, rubric, sample),
+        whole=whole_rate(judged.verdicts, labelled, rubric),
+        cells=cell_rates(judged.verdicts, labelled, rubric),
     )
 
 

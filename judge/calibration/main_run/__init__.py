@@ -1,0 +1,1 @@
+"""The main run as a paper or a model card tells it: tables, figures, statements, a page."""

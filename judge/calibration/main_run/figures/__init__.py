@@ -1,0 +1,1 @@
+"""A main run as figures: PNG, SVG and PDF."""

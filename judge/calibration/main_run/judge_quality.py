@@ -1,0 +1,50 @@
+"""How far the judge that labelled a run can be trusted: its kappa with people."""
+
+from dataclasses import asdict, dataclass
+
+from annotator.measures.confusion import Confusion
+from annotator.measures.kappa import Kappa
+
+
+@dataclass(frozen=True)
+class KappaFound:
+    """Cohen's kappa with its 95% interval; without a value `undefined` says why."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    undefined: str | None = None
+
+
+@dataclass(frozen=True)
+class JudgeQuality:
+    """Kappas over the labels and over sigma; `source` says whose labels they rest on.
+
+    `confusion` counts people's labels by the judge's outcomes, None where nobody labelled.
+    """
+
+    labels: KappaFound
+    sigma: KappaFound
+    source: str
+    confusion: Confusion | None = None
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "labels": asdict(self.labels),
+            "sigma": asdict(self.sigma),
+            "source": self.source,
+            "confusion": self.confusion.as_dict() if self.confusion else None,
+        }
+
+
+def unknown_quality(reason: str) -> JudgeQuality:
+    """Of a judge that no label was compared with."""
+    none = KappaFound(None, undefined=reason)
+    return JudgeQuality(none, none, reason)
+
+
+def found_kappa(kappa: Kappa) -> KappaFound:
+    return KappaFound(
+        kappa.value, kappa.interval.low, kappa.interval.high, kappa.items, kappa.undefined
+    )

@@ -1,0 +1,109 @@
+"""Which generation runs a report is about: those of a name, or those that a plan asks for."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlite_utils import Database
+
+from generation.plan.cells import cells_of
+from generation.plan.plan import SETTINGS, Plan
+from generation.runs.run_record import RunRecord, find_run, run_records
+from generation.turn import condition_of
+from judge.calibration.rates.turn_verdicts import Cell
+from rubrics import InputError
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Runs under one name. Of a plan, `planned` are its cells, whether the study has them or not,
+
+    and `remarks` say where the study is not what the plan asks for.
+    """
+
+    name: str
+    runs: tuple[RunRecord, ...]
+    planned: tuple[Cell, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def run_ids(self) -> tuple[str, ...]:
+        return tuple(run.run_id for run in self.runs)
+
+
+def select_runs(database: Database, text: str, option: str) -> Selection:
+    """The run of that name or id, or every run of the plan of that name.
+
+    Of equal names the last counts. Raises InputError, with the runs there are, where none or
+    several fit. `option` names the study.
+    """
+    of_plan = _last_of_each_name(
+        run for run in run_records(database) if run.name.startswith(f"{text}/")
+    )
+    if len(of_plan) > 1:
+        return Selection(text, of_plan)
+    run = find_run(database, text, option)
+    return Selection(run.name, (run,))
+
+
+def select_plan(database: Database, plan: Plan, option: str) -> Selection:
+    """The runs that a plan asks for; a model without one is a remark, and its cells stay planned.
+
+    Raises InputError where the study has none of them.
+    """
+    wanted = {f"{plan.name}/{model.name}": model.name for model in plan.models}
+    runs = _last_of_each_name(run for run in run_records(database) if run.name in wanted)
+    if not runs:
+        known = ", ".join(sorted({run.name for run in run_records(database)})) or "none"
+        raise InputError(
+            f"no model of plan {plan.name!r} has a run in this study; the runs are {known}; "
+            f"generate --plan FILE{option} makes them"
+        )
+    missing = [model for name, model in wanted.items() if name not in {run.name for run in runs}]
+    remarks = [f"{model} has no run: its cells are named as not run" for model in missing]
+    remarks += [remark for run in runs for remark in _unlike(run, plan)]
+    return Selection(plan.name, runs, planned_cells(plan), tuple(remarks))
+
+
+def planned_cells(plan: Plan) -> tuple[Cell, ...]:
+    """The cells of turns that a plan asks for, in order; later user turns are not among them."""
+    found = {
+        Cell(
+            setting,
+            model.name,
+            dataset.name,
+            cell.draw.temperature,
+            cell.perturbation,
+            condition_of(cell.context, cell.draw.top_p, cell.draw.top_k),
+        ): None
+        for model in plan.models
+        for dataset in plan.datasets
+        for setting in SETTINGS
+        for cell in cells_of(plan, dataset.name, setting)
+    }
+    return tuple(found)
+
+
+def _unlike(run: RunRecord, plan: Plan) -> Iterable[str]:
+    """Where a run was made by another plan of that name: the parts that differ."""
+    made: dict[str, Any] = run.provenance.get("plan", {})
+    asked = asdict(plan)
+    parts = [
+        part
+        for part in ("sweeps", "answers", "max_turn_tokens", "seed")
+        if part in made and _plain(made[part]) != _plain(asked[part])
+    ]
+    if parts:
+        yield f"{run.name} was made by another plan of that name: {', '.join(parts)} differ"
+
+
+def _plain(value: Any) -> Any:
+    """Tuples as the lists that JSON makes of them."""
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _last_of_each_name(runs: Iterable[RunRecord]) -> tuple[RunRecord, ...]:
+    by_name = {run.name: run for run in runs}
+    return tuple(by_name[name] for name in sorted(by_name))
