@@ -73,5 +73,5 @@ def _read(export: Export, told: dict[str, Any], first: int) -> ExportedLabels:
 def _kappa(told: dict[str, Any]) -> KappaFound:
     interval = told["interval"]
     return KappaFound(
-        told["value"], interval["low"], interval["high"], told["n"], told.get("undefined")
+        told["kappa"], interval["low"], interval["high"], told["n"], told.get("undefined")
     )

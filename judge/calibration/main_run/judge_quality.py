@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 
 from annotator.measures.confusion import Confusion
 from annotator.measures.kappa import Kappa
+from judge.calibration.calibration import Calibration
 
 
 @dataclass(frozen=True)
@@ -21,13 +22,15 @@ class KappaFound:
 class JudgeQuality:
     """Kappas over the labels and over sigma; `source` says whose labels they rest on.
 
-    `confusion` counts people's labels by the judge's outcomes, None where nobody labelled.
+    `confusion` counts people's labels by the judge's outcomes, None where nobody labelled;
+    `calibration` is None where it was not made of this study's labels.
     """
 
     labels: KappaFound
     sigma: KappaFound
     source: str
     confusion: Confusion | None = None
+    calibration: Calibration | None = None
 
     def as_dict(self) -> dict[str, object]:
         return {

@@ -130,4 +130,5 @@ def _quality(
         found_kappa(found.kappas.sigma),
         f"this study's labels: {rule}{half}",
         found.confusion,
+        found,
     )

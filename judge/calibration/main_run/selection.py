@@ -37,13 +37,25 @@ def select_runs(database: Database, text: str, option: str) -> Selection:
     Of equal names the last counts. Raises InputError, with the runs there are, where none or
     several fit. `option` names the study.
     """
-    of_plan = _last_of_each_name(
-        run for run in run_records(database) if run.name.startswith(f"{text}/")
-    )
-    if len(of_plan) > 1:
+    records = run_records(database)
+    named = {run.name for run in records}
+    of_plan = _last_of_each_name(run for run in records if _plan_of(run) == text)
+    if of_plan and text not in named:
         return Selection(text, of_plan)
     run = find_run(database, text, option)
     return Selection(run.name, (run,))
+
+
+def newest_runs(database: Database) -> Selection:
+    """The run that began last, with those of its plan; raises InputError where there is none."""
+    records = run_records(database)
+    if not records:
+        raise InputError("the study has no runs; make one: generate --plan FILE")
+    newest = records[-1]
+    plan = _plan_of(newest)
+    if plan is None:
+        return Selection(newest.name, (newest,))
+    return Selection(plan, _last_of_each_name(run for run in records if _plan_of(run) == plan))
 
 
 def select_plan(database: Database, plan: Plan, option: str) -> Selection:
@@ -94,7 +106,7 @@ def _unlike(run: RunRecord, plan: Plan) -> Iterable[str]:
         if part in made and _plain(made[part]) != _plain(asked[part])
     ]
     if parts:
-        yield f"{run.name} was made by another plan of that name: {', '.join(parts)} differ"
+        yield f"{run.name} was made by another plan of that name: other {', '.join(parts)}"
 
 
 def _plain(value: Any) -> Any:
@@ -102,6 +114,12 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(inner) for key, inner in value.items()}
     return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _plan_of(run: RunRecord) -> str | None:
+    """The plan of a probe's run, which is named plan/model."""
+    plan, slash, _ = run.name.partition("/")
+    return plan if slash and run.kind == "probe" else None
 
 
 def _last_of_each_name(runs: Iterable[RunRecord]) -> tuple[RunRecord, ...]:
