@@ -68,23 +68,31 @@ def _take_place(written: Path, path: Path, old: Path) -> None:
 
 
 def _refuse_other(path: Path) -> None:
+    """Raises InputError for what is no report, or holds files that no report of ours has."""
     if not path.exists() and not path.is_symlink():
         return
     try:
-        kind = json.loads((path / MANIFEST).read_bytes())["kind"]
+        told = json.loads((path / MANIFEST).read_bytes())
+        ours = {MANIFEST, *told["files"]} if told["kind"] == KIND else None
     except (OSError, ValueError, KeyError, TypeError):
-        kind = None
-    if kind != KIND or path.is_symlink():
+        ours = None
+    if ours is None or path.is_symlink():
         raise InputError(f"{path} is no report, so it is not overwritten; name another folder")
+    others = sorted(set(_files(path)) - ours)
+    if others:
+        raise InputError(
+            f"{path} holds {others[0]}, which is not of the report that is to be replaced; move it "
+            "away, or name another folder"
+        )
+
+
+def _files(folder: Path) -> list[str]:
+    return sorted(str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file())
 
 
 def _manifest(folder: Path, provenance: Mapping[str, Any]) -> bytes:
     """Every file of the folder with its hash, and what they rest on."""
-    files = {
-        str(file.relative_to(folder)): bytes_fingerprint(file.read_bytes())
-        for file in sorted(folder.rglob("*"))
-        if file.is_file()
-    }
+    files = {name: bytes_fingerprint((folder / name).read_bytes()) for name in _files(folder)}
     told = {"kind": KIND, "provenance": provenance, "files": files}
     text = json.dumps(told, ensure_ascii=False, indent=2, allow_nan=False)
     return f"{text}\n".encode()
