@@ -26,7 +26,10 @@ def canary_conversations(pipeline_db: Database) -> Iterator[Conversation]:
 
 def canary_items(pipeline_db: Database) -> frozenset[str]:
     """Hashes of the items that must not be published: their text, wherever else it comes from."""
-    ids = [conversation.conversation_id for conversation in canary_conversations(pipeline_db)]
+    conversations = pipeline_db.conn.execute(
+        f"SELECT conversation_id, {conversation_columns()} FROM conversations"
+    )
+    ids = [stored for stored, *row in conversations if has_canary(conversation_from(row))]
     rows = pipeline_db.conn.execute(
         """SELECT DISTINCT turns.item_hash FROM json_each(?) AS asked
            JOIN answers ON answers.conversation_id = asked.value JOIN turns USING (answer_id)""",

@@ -111,7 +111,7 @@ def make_main_run(folder: Path, made: MadeRun) -> Study:
 
 def _runs(pipeline_db: Database, made: MadeRun) -> None:
     for model in made.models:
-        provenance = {"name": f"{made.plan}/{model}", "model": {"name": model}, "plan": {"seed": 0}}
+        provenance = {"name": f"{made.plan}/{model}", "model": {"name": model}, "plan": {}}
         pipeline_db.conn.execute(
             "INSERT INTO runs (run_id, kind, provenance, started_at) VALUES (?, 'probe', ?, ?)",
             [f"sha256:{model}", json.dumps(provenance), NOW],

@@ -17,6 +17,19 @@ class KappaFound:
     n: int = 0
     undefined: str | None = None
 
+    @property
+    def text(self) -> str:
+        """With its interval and n, or why it is unknown.
+
+        >>> KappaFound(0.726, 0.61, 0.83, 100).text, KappaFound(None, undefined="no label").text
+        ('0.73 [0.61, 0.83], n = 100', 'unknown: no label')
+        """
+        if self.value is None:
+            return f"unknown: {self.undefined}"
+        known = self.low is not None and self.high is not None
+        interval = f"[{self.low:.2f}, {self.high:.2f}]" if known else "no interval"
+        return f"{self.value:.2f} {interval}, n = {self.n:,}"
+
 
 @dataclass(frozen=True)
 class JudgeQuality:

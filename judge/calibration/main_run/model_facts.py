@@ -11,8 +11,8 @@ from rubrics import InputError
 
 BASE, SFT, RL = "base", "SFT", "RL"
 STAGES = (BASE, SFT, RL)  # of post-training, in order
-_SIZE = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<unit>[bm])", re.IGNORECASE)
-_ACTIVE = re.compile(r"a\d+(?:\.\d+)?b", re.IGNORECASE)  # of a mixture, such as A17B
+_SIZE = re.compile(r"(?P<number>[0-9]{1,6}(?:\.[0-9]+)?)(?P<unit>[bm])", re.IGNORECASE)
+_ACTIVE = re.compile(r"a[0-9]+(?:\.[0-9]+)?b", re.IGNORECASE)  # of a mixture, such as A17B
 _UNITS = {"b": 1e9, "m": 1e6}
 _KEYS = {"name", "family", "parameters", "checkpoint_of", "stage"}
 _EXAMPLE = '[[models]] with name = "…" and family, parameters, checkpoint_of or stage'
@@ -33,7 +33,7 @@ class ModelFacts:
 
 
 def facts_from_name(name: str) -> ModelFacts:
-    """Family and size as far as a name tells them.
+    """Family and size as far as a name tells them; of "8x7B" it does not tell the sum.
 
     >>> facts_from_name("Qwen/Qwen3.5-397B-A17B")
     ModelFacts(name='Qwen/Qwen3.5-397B-A17B', family='Qwen3.5', parameters=397000000000.0, \
@@ -42,9 +42,9 @@ checkpoint_of=None, stage=None)
     ['gpt-oss', 'GLM-4.7', 'Llama-3-Instruct']
     """
     family, parameters = [], None
-    for part in name.rpartition("/")[2].split("-"):
+    for part in name.rstrip("/").rpartition("/")[2].split("-"):
         size = _SIZE.fullmatch(part)
-        if size and parameters is None:
+        if size and float(size["number"]) and parameters is None:
             parameters = float(size["number"]) * _UNITS[size["unit"].lower()]
         elif parameters is None or not _ACTIVE.fullmatch(part):
             family.append(part)
@@ -56,9 +56,12 @@ def models_file(path: Path) -> dict[str, ModelFacts]:
 
     Raises InputError for a file that is none, a key or a stage that is unknown, a name given twice.
     """
-    rows = read_toml(path, _EXAMPLE).get("models")
+    told = read_toml(path, _EXAMPLE)
+    rows = told.get("models")
     if not isinstance(rows, list) or not rows:
         raise InputError(f"{path}: no [[models]]; expected {_EXAMPLE}")
+    if unknown := sorted(told.keys() - {"models"}):
+        raise InputError(f"{path}: unknown key {unknown[0]!r}; expected {_EXAMPLE}")
     facts: dict[str, ModelFacts] = {}
     for row in rows:
         made = _facts(row, path)

@@ -65,7 +65,7 @@ def judged_turns(
         rubric,
         reading=reading,
         runs=runs,
-        last_run=_last_run(pipeline_db, chosen.judge_id, runs),
+        last_run=last_run(pipeline_db, chosen.judge_id, runs),
     )
     outcomes = len(rubric.categories) + 1
     verdicts = turn_verdicts(pipeline_db, items, conversations, outcomes, run_ids)
@@ -97,7 +97,7 @@ def study_pairing(
     return StudyPairing(pairing, references.rule)
 
 
-def _last_run(pipeline_db: Database, judge_id: str, runs: int) -> int:
+def last_run(pipeline_db: Database, judge_id: str, runs: int) -> int:
     """The number of the last of the judge's first `runs` runs."""
     rows = pipeline_db.conn.execute(
         """SELECT DISTINCT run_index FROM judgments WHERE judge_id = ?

@@ -102,6 +102,14 @@ class ItemVerdicts:
     keys: NDArray[np.uint64]
     verdicts: NDArray[np.int8]
 
+    def places(self, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Where each of these keys stands here, -1 for an item that is not judged in every run."""
+        if not len(self.keys):
+            return np.full(len(keys), -1)
+        place = np.searchsorted(self.keys, keys)
+        place[place == len(self.keys)] = 0
+        return np.where(self.keys[place] == keys, place, -1)
+
 
 def turn_verdicts(
     pipeline_db: Database,
@@ -131,7 +139,7 @@ def turn_verdicts(
         of_cell = [cells.setdefault(key, len(cells)) for key in zip(*made, strict=True)]
         numbers = [conversations[conversation_id] for conversation_id in ids]
         columns = (np.array(column, dtype=np.int32) for column in (of_cell, numbers, samples))
-        chunks.append((*columns, _keys(hashes)))
+        chunks.append((*columns, item_keys(hashes)))
     empty = [np.zeros(0, dtype) for dtype in (np.int32, np.int32, np.int32, np.uint64)]
     columns = [np.concatenate(parts) for parts in zip(empty, *chunks, strict=True)]
     return _matched([_cell(made) for made in cells], columns, items, outcomes)
@@ -168,7 +176,7 @@ def item_verdicts(
                 f"the judge's label {error.args[0]!r} is not in rubric {rubric.version}; expected "
                 f"one of {', '.join(rubric.category_ids)}; judge again: judge"
             ) from None
-        chunks.append((_keys(hashes), np.array(of_run, dtype=np.int64), said))
+        chunks.append((item_keys(hashes), np.array(of_run, dtype=np.int64), said))
     empty = [np.zeros(0, dtype) for dtype in (np.uint64, np.int64, np.int8)]
     keys, of_run, said = (np.concatenate(parts) for parts in zip(empty, *chunks, strict=True))
     order = np.lexsort((of_run, keys))
@@ -187,6 +195,12 @@ def majority(verdicts: NDArray[np.int8], *, unreadable: int) -> NDArray[np.int8]
         votes += verdicts == other[:, np.newaxis]
     votes[verdicts == unreadable] = 0
     return np.take_along_axis(verdicts, votes.argmax(axis=1)[:, np.newaxis], axis=1)
+
+
+def item_keys(hashes: Sequence[str]) -> NDArray[np.uint64]:
+    """64 bits of each hash: among a million items two are the same with a chance of 3 in 10^8."""
+    digits = "".join(item_hash.removeprefix("sha256:")[:16] for item_hash in hashes)
+    return np.frombuffer(bytes.fromhex(digits), dtype=">u8").astype(np.uint64)
 
 
 def cell_counts(
@@ -219,12 +233,6 @@ def _cell(made: tuple) -> Cell:
     return Cell(setting, model, dataset, temperature, perturbation, condition)
 
 
-def _keys(hashes: Sequence[str]) -> NDArray[np.uint64]:
-    """64 bits of each hash: among a million items two are the same with a chance of 3 in 10^8."""
-    digits = "".join(item_hash.removeprefix("sha256:")[:16] for item_hash in hashes)
-    return np.frombuffer(bytes.fromhex(digits), dtype=">u8").astype(np.uint64)
-
-
 def _matched(
     cells: list[Cell], columns: list[NDArray], items: ItemVerdicts, outcomes: int
 ) -> TurnVerdicts:
@@ -234,9 +242,8 @@ def _matched(
     rank[order] = np.arange(len(cells), dtype=np.int32)
     cell, conversation, sample, keys = columns
     cell = rank[cell]
-    place = np.searchsorted(items.keys, keys)
-    place[place == len(items.keys)] = 0
-    known = items.keys[place] == keys if len(items.keys) else np.zeros(len(keys), dtype=bool)
+    place = items.places(keys)
+    known = place >= 0
     rows = np.flatnonzero(known)
     rows = rows[np.argsort(cell[rows], kind="stable")]
     return TurnVerdicts(

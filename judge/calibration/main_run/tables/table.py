@@ -1,15 +1,25 @@
 """A table: typed columns, rows, and notes; what it looks like is the business of its formats."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from math import isfinite
 
 from annotator.measures.double_sample import Corrected
 from annotator.measures.interval import Interval
 
+BELOW = (
+    "no interval: fewer are judged so than the judge's errors alone would give; these do not hold "
+    "here, and the 0 is no sure one"
+)
+ABOVE = (
+    "no interval: more are judged so than the judge's errors would leave; these do not hold here, "
+    "and the 100% is no sure one"
+)
+
 
 class Kind(StrEnum):
-    """What a column holds: a SHARE is 0 to 1 and shown in percent, a NUMBER as it is."""
+    """What a column holds: a SHARE is 0 to 1 and shown in percent, a NUMBER to two decimals."""
 
     TEXT = "text"
     COUNT = "count"
@@ -19,21 +29,42 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its 95% interval. `gap` says why there is no value, or no interval."""
+    """A value with its 95% interval. `gap` says why there is no value, or no interval.
+
+    Raises ValueError for NaN or infinity, and where neither value nor gap is there.
+    """
 
     value: float | None
     low: float | None = None
     high: float | None = None
     gap: str | None = None
 
+    def __post_init__(self) -> None:
+        numbers = [of for of in (self.value, self.low, self.high) if of is not None]
+        if not all(map(isfinite, numbers)) or (self.value is None and not self.gap):
+            raise ValueError(f"{self} has no finite value, and no gap says why")
+
 
 @dataclass(frozen=True)
 class Column:
-    """`key` names it for machines, `header` for people. Estimates stand in SHARE and NUMBER."""
+    """`key` names it for machines, `header` for people. Estimates stand in SHARE and NUMBER.
+
+    The rest is for people: rows with the same `group` stand together under it; a column that is
+    worth saying `once` is so where all rows have the same; `short` is written for long words, and
+    a note says what it means. An `interval` is never to be had of, say, a reported number.
+    """
 
     key: str
     header: str
     kind: Kind = Kind.TEXT
+    interval: bool = True
+    group: bool = False
+    once: bool = False
+    short: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def holds_estimates(self) -> bool:
+        return self.kind in (Kind.SHARE, Kind.NUMBER)
 
 
 Value = str | int | Estimate
@@ -54,30 +85,47 @@ class Table:
         return {
             "name": self.name,
             "title": self.title,
-            "columns": [asdict(column) for column in self.columns],
+            "columns": [
+                {"key": of.key, "header": of.header, "kind": str(of.kind)} for of in self.columns
+            ],
             "rows": [dict(zip(keys, map(_plain, row), strict=True)) for row in self.rows],
             "notes": list(self.notes),
         }
 
 
 def share(value: float | None, interval: Interval, lone: str) -> Estimate:
-    """A share with its interval; `lone` is the gap of one that has none."""
+    """A share with its interval; `lone` is the gap of one that has none for being alone."""
     if value is None:
-        return Estimate(None, gap=interval.method.removeprefix("none: "))
+        return Estimate(None, gap=_reason(interval))
     if interval.low is None or interval.high is None:
-        return Estimate(value, gap=lone)
+        return Estimate(value, gap=_no_interval(interval, lone))
     within = interval.within((0.0, 1.0))
     return Estimate(value, within.low, within.high)
 
 
 def corrected_share(found: Corrected, lone: str) -> Estimate:
-    """A corrected rate within 0 to 1, or why there is none."""
-    if found.value is None:
+    """A corrected rate within 0 to 1, or why there is none.
+
+    An interval with no part between them is left out: it would be a single point, and look sure.
+    One that misses its value, which shares that sum to 1 can do, reaches to it.
+    """
+    value, low, high = found.clipped, found.interval.low, found.interval.high
+    if value is None:
         return Estimate(None, gap=f"not corrected: {found.undefined}")
-    if found.interval.low is None or found.interval.high is None:
-        return Estimate(found.clipped, gap=lone)
-    low, high = (min(1.0, max(0.0, end)) for end in (found.interval.low, found.interval.high))
-    return Estimate(found.clipped, low, high)
+    if low is None or high is None:
+        return Estimate(value, gap=_no_interval(found.interval, lone))
+    if high <= 0 or low >= 1:
+        return Estimate(value, gap=BELOW if high <= 0 else ABOVE)
+    return Estimate(value, max(0.0, min(low, value)), min(1.0, max(high, value)))
+
+
+def _no_interval(interval: Interval, lone: str) -> str:
+    reason = _reason(interval)
+    return lone if reason == "a single conversation" else f"no interval: {reason}"
+
+
+def _reason(interval: Interval) -> str:
+    return interval.method.removeprefix("none: ")
 
 
 def _plain(value: Value) -> str | int | Mapping[str, object]:

@@ -1,0 +1,1 @@
+"""Numbers that others reported: shown beside, never measured here."""
