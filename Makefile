@@ -4,6 +4,7 @@
 # make bench-calibrate   the statistics against theirs (4 minutes)
 # make bench-workbench   the owner's page against its targets, in Chromium (3 minutes)
 # make bench-generation   the probe against bare vLLM and its targets (12 minutes)
+# make bench-report   687,500 turns, made up, to tables, figures and the page (5 minutes)
 # make bench-annotate   the labelling page against a minimal Gradio page and its targets (6 minutes)
 # make coverage-simulation   how often the intervals hold the truth (5 minutes)
 
@@ -16,7 +17,7 @@ SMALL_MODEL := .cache/smollm2
 # Files of tests side by side; those in the browser apart, since Playwright leaves a loop running.
 TWO := -n 2 --dist loadfile
 
-.PHONY: demo test test-bench test-vllm bench-generation bench-judge bench-calibrate bench-workbench bench-annotate coverage-simulation lint clean chromium
+.PHONY: demo test test-bench test-vllm bench-generation bench-judge bench-calibrate bench-workbench bench-report bench-annotate coverage-simulation lint clean chromium
 
 demo: $(VENV)/.installed
 	@$(BIN)/generate example
@@ -58,6 +59,11 @@ bench-calibrate: $(VENV)/.installed-test
 # 20,000 items x 4 prompts x 4 runs, served on this machine: views, steps from item to item, memory.
 bench-workbench: $(VENV)/.installed-test chromium
 	$(BIN)/python tests/bench/bench_workbench.py
+
+# The paper's design at its full size with made-up verdicts; then the page at 100,000 turns.
+bench-report: $(VENV)/.installed-test chromium
+	$(BIN)/python tests/bench/bench_report.py
+	$(BIN)/python tests/bench/bench_report_page.py
 
 # Submit to next item, cold load, twenty people at once, 50,000 items; beside a minimal Gradio page.
 bench-annotate: $(VENV)/.installed-test chromium

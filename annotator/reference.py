@@ -1,7 +1,7 @@
 """The reference label of an item: what its annotators agreed on under one rubric version."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from annotator.adjudication.adjudication import Adjudication
@@ -105,6 +105,15 @@ def folded(
         annotations={item_id: tuple(said) for item_id, said in by_item.items()},
         undecided=without if undecided else frozenset(),
     )
+
+
+def unnamed(rule: str, names: Collection[str]) -> str:
+    """A rule in words that may leave the study: what one person alone labelled names nobody.
+
+    >>> unnamed("labels of ann, the only annotator", ["ann"]), unnamed("a tie gives none", "ab")
+    ('labels of one annotator', 'a tie gives none')
+    """
+    return "labels of one annotator" if len(names) == 1 else rule
 
 
 def labels_by_annotator(annotations: Iterable[Annotation], rubric: Rubric) -> LabelsByAnnotator:

@@ -35,9 +35,14 @@ ONE_IMPORTER = {
     "tomli_w": "generation/plan/plan_file.py",
     "gepa": "judge/calibration/suggest/gepa_optimizer.py",
 }
+# A framework that comes with its own types, and pictures: each has one folder of ours.
+ONE_FOLDER = {
+    "inspect_ai": "judge/inspect_task",
+    "matplotlib": "judge/calibration/main_run/figures",
+}
 HEAVY = {
     "gradio", "openai", "vllm", "sklearn", "pandas", "matplotlib", "scipy", "numpy", "ray", "httpx",
-    "transformers", "huggingface_hub",
+    "transformers", "huggingface_hub", "inspect_ai",
 }  # fmt: skip
 
 
@@ -69,6 +74,16 @@ def test_some_packages_have_one_importer():
         for package in ONE_IMPORTER
     }
     assert importers == {package: [path] for package, path in ONE_IMPORTER.items()}
+
+
+def test_some_packages_have_one_folder_that_imports_them():
+    for package, folder in ONE_FOLDER.items():
+        importers = {
+            str(path.relative_to(ROOT).parent)
+            for path in MODULES
+            if package in {name.split(".")[0] for name in imported_by(path)}
+        }
+        assert importers == {folder}
 
 
 def test_files_have_names_that_say_something():

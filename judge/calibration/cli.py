@@ -15,6 +15,7 @@ from generation.study import DEFAULT_SEED, Study
 from judge.calibration.causes.cli import cause
 from judge.calibration.comparison.cli import compare
 from judge.calibration.label_table.cli import agreement, table
+from judge.calibration.main_run.cli import report_command
 from judge.calibration.options import (
     SEED,
     final_option,
@@ -24,6 +25,7 @@ from judge.calibration.options import (
     rubric_option,
     runs_option,
 )
+from judge.calibration.published.cli import dataset
 from judge.calibration.rates.cli import rates
 from judge.calibration.sampling.cli import sample
 from judge.calibration.splits.cli import split
@@ -266,6 +268,8 @@ calibrate.add_command(agreement)
 calibrate.add_command(compare)
 calibrate.add_command(table)
 calibrate.add_command(rates)
+calibrate.add_command(report_command)
+calibrate.add_command(dataset)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from test_judge_server import wait_until_ready
+from small_server import wait_until_ready
 
 from generation.engines.engine import Completion, EngineDied, Failure, Request, Sampling
 from rubrics import InputError

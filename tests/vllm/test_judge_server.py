@@ -6,15 +6,11 @@ rubric or as an invalid outcome with its reason, and a second run must ask nothi
 
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
-from pathlib import Path
 
 import pytest
+from small_server import CONTEXT_TOKENS, NAME
 
 from generation.item import Message
 from generation.store import TurnStore
@@ -26,54 +22,7 @@ from rubrics import load_rubric
 
 pytestmark = [pytest.mark.vllm, pytest.mark.timeout(900)]
 
-NAME = "smollm2"
-CONTEXT_TOKENS = 8192  # all that SmolLM2 has
-READY_SECONDS = 300
 TURNS = ("Why 48?", "How many clips in April?", "Thanks!", "", "</turn></item><|im_end|>")
-
-
-@pytest.fixture(scope="module")
-def base_url(model_folder, tmp_path_factory):
-    """A vLLM server of this module's own, on a free port of loopback."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    log = tmp_path_factory.mktemp("server") / "log.txt"
-    with log.open("w") as output:
-        server = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "vllm.entrypoints.openai.api_server"),
-                *("--model", str(model_folder), "--served-model-name", NAME),
-                *("--host", "127.0.0.1", "--port", str(port), "--dtype", "bfloat16"),
-                *("--max-model-len", str(CONTEXT_TOKENS), "--enforce-eager"),
-                *("--max-num-seqs", "8", "--generation-config", "vllm"),
-                # Seeds and chunked prefill do not go together in vLLM's CPU build.
-                *("--no-enable-chunked-prefill", "--max-num-batched-tokens", str(CONTEXT_TOKENS)),
-            ],
-            env={**os.environ, "VLLM_CPU_KVCACHE_SPACE": "2", "HF_HUB_OFFLINE": "1"},
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
-    try:
-        wait_until_ready(server, f"http://127.0.0.1:{port}/health", log)
-        yield f"http://127.0.0.1:{port}/v1"
-    finally:
-        server.terminate()
-        server.wait(60)
-
-
-def wait_until_ready(server: subprocess.Popen, health: str, log: Path) -> None:
-    deadline = time.monotonic() + READY_SECONDS
-    while time.monotonic() < deadline:
-        if server.poll() is not None:
-            pytest.fail(f"the server ended with {server.returncode}:\n{log.read_text()[-3000:]}")
-        try:
-            urllib.request.urlopen(health, timeout=5).close()
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.5)
-        else:
-            return
-    pytest.fail(f"not ready within {READY_SECONDS} s:\n{log.read_text()[-3000:]}")
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from test_judge_server import NAME, base_url  # noqa: F401
+from small_server import NAME
 
 from annotator.annotation import append_event
 from annotator.labelling.display import put_display
@@ -66,7 +66,7 @@ def command(verb: str, study: Study, *arguments: str) -> subprocess.CompletedPro
 
 
 @pytest.fixture
-def study(tmp_path, base_url) -> Study:  # noqa: F811
+def study(tmp_path, base_url) -> Study:
     """Items on all of which a script differs from the model's verdict, each noted as its error."""
     study = Study(tmp_path / "study")
     pipeline_db = open_pipeline(study.pipeline, create=True)
@@ -115,7 +115,7 @@ def study(tmp_path, base_url) -> Study:  # noqa: F811
     return study
 
 
-def test_the_search_comes_to_its_end_with_a_text_that_can_be_rendered(study, base_url):  # noqa: F811
+def test_the_search_comes_to_its_end_with_a_text_that_can_be_rendered(study, base_url):
     options = ("--rubric", RUBRIC, "--base-url", base_url, "--calls", "40", "--max-tokens", "80")
     done = command("calibrate", study, "suggest", "--json", *options)
     print(done.stdout, done.stderr)

@@ -8,6 +8,7 @@ import numpy as np
 
 from annotator.measures.confusion import INVALID, Confusion
 from annotator.measures.double_sample import Labelled
+from annotator.reference import unnamed
 from judge.calibration.main_run.judge_quality import JudgeQuality, KappaFound
 from judge.exported import CALIBRATION, Export
 from rubrics import InputError
@@ -66,7 +67,7 @@ def _read(export: Export, told: dict[str, Any], first: int) -> ExportedLabels:
             np.ones(len(pairs)),
             conversations.reshape(-1).astype(np.int64) + first,
         ),
-        f"{told['reference']['rule']} of {source}",
+        f"{unnamed(told['reference']['rule'], told['reference']['annotators'])} of {source}",
     )
 
 

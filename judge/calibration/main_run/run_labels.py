@@ -7,6 +7,7 @@ from sqlite_utils import Database
 
 from annotator.annotation import current_annotations
 from annotator.labels import open_labels, recorded_rubric
+from annotator.reference import unnamed
 from annotator.reference_rule import ReferenceRule
 from generation.study import DEFAULT_SEED, Study
 from judge.calibration.judge_choice import check_rubric
@@ -96,11 +97,13 @@ def _own_labels(
             left = ", ".join(f"{of.count} {of.reason}" for of in paired.pairing.exclusions)
             reason = f"none of {paired.pairing.items} items is labelled and judged: {left}"
             return RunLabels(None, unknown_quality(reason), None, sample)
-        quality = _quality(pipeline_db, labels_db, rubric, judged, choices, paired.rule)
+        people = {said.annotator for pair in paired.pairing.pairs for said in pair.annotations}
+        rule = unnamed(paired.rule, people)
+        quality = _quality(pipeline_db, labels_db, rubric, judged, choices, rule)
     items = labelled_items(
         pipeline_db, paired.pairing.pairs, rubric, judged.conversations, sample, selection.run_ids
     )
-    return RunLabels(items, quality, paired.rule, sample)
+    return RunLabels(items, quality, rule, sample)
 
 
 def _quality(

@@ -1,0 +1,56 @@
+"""Every figure of a main run, one at a time."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+
+from judge.calibration.comparison.difference import Difference
+from judge.calibration.main_run.figures.absence import Absent
+from judge.calibration.main_run.figures.accuracy import accuracy_figures
+from judge.calibration.main_run.figures.canvas import Drawn, drawing
+from judge.calibration.main_run.figures.confusion_matrix import confusion_figures
+from judge.calibration.main_run.figures.file_stem import told_apart
+from judge.calibration.main_run.figures.judge_differences import judge_figures
+from judge.calibration.main_run.figures.label_shares import label_figures
+from judge.calibration.main_run.figures.lettering import clean
+from judge.calibration.main_run.figures.perturbation import perturbation_figures
+from judge.calibration.main_run.figures.temperature import temperature_figures
+from judge.calibration.main_run.main_run import MainRun
+from judge.plural import counted
+
+Forest = tuple[tuple[str, Difference], ...]
+
+
+def figures(run: MainRun, forest: Forest = ()) -> Iterator[Drawn]:
+    """Those that there is something to draw for; let go of each before the next, to save memory."""
+    return (made for made in figures_or_reasons(run, forest) if isinstance(made, Drawn))
+
+
+def figures_or_reasons(run: MainRun, forest: Forest = ()) -> Iterator[Drawn | Absent]:
+    """Every figure of the kinds there are, or why it is absent; no two have the same name.
+
+    `forest` are the rows of `comparison.text.forest_rows`: other judges compared with this one.
+    """
+    kinds = chain(
+        accuracy_figures(run),
+        temperature_figures(run),
+        perturbation_figures(run),
+        label_figures(run),
+        confusion_figures(run),
+        judge_figures(forest),
+        _under_conditions(run),
+    )
+    taken: set[str] = set()
+    while True:
+        with drawing():  # left while others work with the figure
+            made = next(kinds, None)
+        if made is None:
+            return
+        yield replace(made, name=told_apart(made.name, taken))
+
+
+def _under_conditions(run: MainRun) -> Iterator[Absent]:
+    found = [of.cell.condition for of in run.cells if of.cell.condition]
+    if found:
+        where = f"{counted(len(found), 'cell')} under conditions such as {clean(found[0])}"
+        yield Absent("conditions", f"{where}: in the tables alone")

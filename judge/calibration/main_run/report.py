@@ -1,0 +1,57 @@
+"""A report: tables, statements and what they rest on, of one run or of two compared."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from judge.calibration.main_run.main_run import MainRun
+from judge.calibration.main_run.statements.statement import Statement
+from judge.calibration.main_run.tables.table import Table
+
+
+@dataclass(frozen=True)
+class Report:
+    """Of one run, or of a run and the one that it is compared with: then the first is the base.
+
+    `absent` says of each table that is not there why.
+    """
+
+    runs: tuple[MainRun, ...]
+    tables: tuple[Table, ...]
+    absent: tuple[str, ...]
+    statements: tuple[Statement, ...]
+    provenance: Mapping[str, Any]
+
+    @property
+    def title(self) -> str:
+        return " against ".join(run.name for run in self.runs[::-1])
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "title": self.title,
+            "tables": [table.as_dict() for table in self.tables],
+            "absent": list(self.absent),
+            "statements": [statement.as_dict() for statement in self.statements],
+            "provenance": dict(self.provenance),
+        }
+
+
+def heading(report: Report) -> Sequence[str]:
+    """What a reader must know before any number, a line each."""
+    run = report.runs[0]
+    lines = [
+        f"main run {report.title}: {_turns(report.runs)}",
+        f"rubric {run.rubric.version}, judge {run.judge.judge.model}, kappa "
+        f"{run.quality.labels.text} ({run.quality.source})",
+    ]
+    return [*lines, *report.provenance["remarks"]]
+
+
+def _turns(runs: Sequence[MainRun]) -> str:
+    told = []
+    for run in runs:
+        turns, unjudged = sum(of.turns for of in run.cells), sum(of.unjudged for of in run.cells)
+        left = f", {unjudged:,} of them not judged" if unjudged else ""
+        models = f"{len(run.models)} model{'s' if len(run.models) != 1 else ''}"
+        told.append(f"{turns:,} turns of {models}{left}")
+    return "; ".join(told)

@@ -1,0 +1,211 @@
+"""Two runs compared cell by cell, paired by conversation where they share any."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from annotator.measures.double_sample import Judged
+from annotator.measures.interval import Interval
+from annotator.measures.paired_difference import (
+    NONE_SHARED,
+    CorrectedDifference,
+    PairedDifference,
+    corrected_difference,
+    paired_difference,
+)
+from annotator.measures.paired_rates import contrast, paired_rates
+from judge.calibration.main_run.main_run import LONE, NOT_JUDGED, MainRun
+from judge.calibration.main_run.statements.sentence import UNDECIDED, adjusted, chance
+from judge.calibration.main_run.statements.statement import ALPHA
+from judge.calibration.main_run.tables.estimates import kappa_estimate
+from judge.calibration.main_run.tables.fields import UNKNOWN, temperature_text
+from judge.calibration.main_run.tables.table import Column, Estimate, Kind, Table, Value
+from judge.calibration.rates.turn_verdicts import Cell
+from judge.plural import counted
+from rubrics import InputError
+
+PAIRED, UNPAIRED = "paired", "not paired"
+NO_TEST = "no test"
+
+COLUMNS = (
+    Column("setting", "setting", group=True),
+    Column("dataset", "data set", group=True),
+    Column("model", "model", once=True),
+    Column("temperature", "T", once=True),
+    Column("perturbation", "perturbation", once=True),
+    Column("base", "base %", Kind.SHARE, interval=False),
+    Column("other", "other %", Kind.SHARE, interval=False),
+    Column("difference", "judged", Kind.SHARE),
+    Column("corrected", "corrected", Kind.SHARE),
+    Column("conversations", "conv.", Kind.COUNT),
+    Column("left_out", "not shared", Kind.COUNT, once=True),
+    Column("k", "k", Kind.COUNT),
+    Column("how", "how", once=True),
+    Column("p", "p"),
+    Column("p_holm", "p, Holm"),
+    Column("verdict", "verdict"),
+    Column("kappa", "kappa", Kind.NUMBER, once=True),
+)
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """`absent` names the cells that one of the runs alone has."""
+
+    table: Table
+    absent: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _CellDifference:
+    """The other run's rate less the base's, of one cell. `gap` says why there is none."""
+
+    cell: Cell
+    model: str
+    found: PairedDifference | None
+    corrected: CorrectedDifference | None
+    paired: bool
+    left_out: int
+    gap: str | None = None
+
+    @property
+    def p(self) -> float | None:
+        return self.found.p if self.found else None
+
+
+def compare_runs(base: MainRun, other: MainRun) -> RunComparison:
+    """Every cell that both have, by Holm over these; of models both, or the one of each.
+
+    Raises InputError where no cell is common.
+    """
+    pairs, absent = _common(base, other)
+    if not pairs:
+        raise InputError(
+            f"{base.name} and {other.name} have no cell in common (data set, setting, temperature "
+            "and perturbation, and the model if they have several); compare runs of one design"
+        )
+    found = [_difference(base, other, one, two) for one, two in pairs]
+    after, tests = adjusted([of.p for of in found])
+    rows = tuple(_row(of, p, base) for of, p in zip(found, after, strict=True))
+    title = f"Genuine follow-ups, {other.name} less {base.name}"
+    return RunComparison(Table("differences", title, COLUMNS, rows, _notes(tests)), absent)
+
+
+def _common(base: MainRun, other: MainRun) -> tuple[list[tuple[Cell, Cell]], tuple[str, ...]]:
+    """Cells of both that were made alike, and what one alone has."""
+    lone = len(base.models) == len(other.models) == 1
+
+    def key(cell: Cell) -> Cell:
+        return replace(cell, model=None) if lone else cell
+
+    ours = {key(of.cell): of.cell for of in base.cells}
+    theirs = {key(of.cell): of.cell for of in other.cells}
+    pairs = [(cell, theirs[made]) for made, cell in ours.items() if made in theirs]
+    absent = [
+        f"{counted(len(left), 'cell')} of {run.name} alone, not compared"
+        for run, left in (
+            (base, ours.keys() - theirs.keys()),
+            (other, theirs.keys() - ours.keys()),
+        )
+        if left
+    ]
+    return pairs, tuple(absent)
+
+
+def _difference(base: MainRun, other: MainRun, one: Cell, two: Cell) -> _CellDifference:
+    names = [cell.model or UNKNOWN for cell in (one, two)]
+    model = " → ".join(dict.fromkeys(names))
+    first, second = base.judged(one), other.judged(two)
+    if first is None or second is None:
+        return _CellDifference(one, model, None, None, False, 0, NOT_JUDGED)
+    found = paired_difference(first, second, base.sigmas, seed=base.seed)
+    paired = found.undefined != NONE_SHARED
+    if not paired:
+        found = _unpaired(first, second, base)
+    there = len(np.union1d(first.conversations, second.conversations))
+    left = there - found.conversations if paired else 0
+    corrected = corrected_difference(found, base.errors)
+    return _CellDifference(one, model, found, corrected, paired, left)
+
+
+def _unpaired(first: Judged, second: Judged, base: MainRun) -> PairedDifference:
+    """Of conversations that are none of them the same: two samples, each with its own chance."""
+    rates = paired_rates([first, second], base.sigmas)
+    of = contrast(rates, np.array([-1.0, 1.0]))
+    one, two = rates.rates.tolist()
+    return PairedDifference(
+        rates.conversations,
+        rates.conversations,
+        one,
+        two,
+        of.estimate,
+        of.standard_error,
+        of.interval,
+        of.p,
+        False,
+        of.note,
+        None if of.p is not None else of.note,
+    )
+
+
+def _row(of: _CellDifference, p_holm: float | None, base: MainRun) -> tuple[Value, ...]:
+    cell, found = of.cell, of.found
+    rate = base.by_cell[cell].rate
+    return (
+        cell.setting,
+        cell.dataset,
+        of.model,
+        temperature_text(cell),
+        ", ".join(filter(None, (cell.perturbation, cell.condition))),
+        Estimate(found.first) if found else Estimate(None, gap=of.gap),
+        Estimate(found.second) if found else Estimate(None, gap=of.gap),
+        *_differences(of),
+        found.conversations if found else 0,
+        of.left_out,
+        rate.samples.k if rate else 0,
+        (PAIRED if of.paired else UNPAIRED) if found else NOT_JUDGED,
+        NO_TEST if of.p is None else chance(of.p).removeprefix("p ").removeprefix("= "),
+        NO_TEST if p_holm is None else chance(p_holm).removeprefix("p ").removeprefix("= "),
+        _verdict(of, p_holm),
+        kappa_estimate(base.quality.labels),
+    )
+
+
+def _differences(of: _CellDifference) -> tuple[Estimate, Estimate]:
+    """As judged, and corrected."""
+    if of.found is None or of.corrected is None:
+        return (Estimate(None, gap=of.gap),) * 2
+    reason = f"not corrected: {of.corrected.undefined}"
+    return (
+        _estimate(of.found.value, of.found.interval, of.found.undefined),
+        _estimate(of.corrected.value, of.corrected.interval, reason),
+    )
+
+
+def _estimate(value: float | None, interval: Interval, reason: str | None) -> Estimate:
+    if value is None:
+        return Estimate(None, gap=reason)
+    if interval.low is None or interval.high is None:
+        return Estimate(value, gap=LONE)
+    return Estimate(value, interval.low, interval.high)
+
+
+def _verdict(of: _CellDifference, p_holm: float | None) -> str:
+    if of.gap:
+        return of.gap
+    value = of.found.value if of.found else None
+    if p_holm is None or p_holm > ALPHA or not value:
+        return UNDECIDED
+    return "more" if value > 0 else "fewer"
+
+
+def _notes(tests: int) -> tuple[str, ...]:
+    return (
+        "base, other: shares judged genuine; judged, corrected: the other's less the base's, in "
+        "percentage points, with 95% intervals; corrected: divided by the judge's sensitivity + "
+        "specificity - 1, if it errs alike in both runs",
+        "paired: over the conversations that both runs have, each counted once, p by flipping the "
+        "signs of their differences; not paired: as two samples of conversations",
+        f"verdict: where p after Holm's correction over {counted(tests, 'cell')} is at most "
+        f"{ALPHA:g}; else the data do not decide",
+    )

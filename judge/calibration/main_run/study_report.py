@@ -1,0 +1,105 @@
+"""From a study to the report that was asked for."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from annotator.reference_rule import ReferenceRule
+from generation.plan.plan_file import read_plan
+from generation.study import DEFAULT_SEED, Study
+from judge.calibration.main_run.main_run import MainRun
+from judge.calibration.main_run.model_facts import models_file
+from judge.calibration.main_run.provenance import command_line, provenance
+from judge.calibration.main_run.report import Report
+from judge.calibration.main_run.reported.reported import reported_by
+from judge.calibration.main_run.run_comparison import compare_runs
+from judge.calibration.main_run.run_labels import Choices
+from judge.calibration.main_run.selection import (
+    Selection,
+    newest_runs,
+    select_plan,
+    select_runs,
+)
+from judge.calibration.main_run.statements.all_statements import statements
+from judge.calibration.main_run.study_main_run import study_main_run
+from judge.calibration.main_run.tables.all_tables import tables
+from judge.exported import load_export
+from judge.reading import Reading
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for, None for a default; of two `names` the first is the base."""
+
+    names: tuple[str, ...] = ()
+    plan: Path | None = None
+    rubric: str | None = None
+    judge: str | None = None
+    judge_runs: int | None = None
+    reading: Reading | None = None
+    rule: ReferenceRule = ReferenceRule.MAJORITY
+    export: Path | None = None
+    models: Path | None = None
+    against: str | None = None
+    seed: int | None = None
+    html: bool = False
+
+    def command(self, study: Study) -> tuple[str, ...]:
+        """The command line that asks for it, into a folder of any name."""
+        words = command_line(
+            (
+                ("--run", self.names),
+                ("--plan", self.plan),
+                ("--rubric", self.rubric),
+                ("--judge", self.judge),
+                ("--runs", self.judge_runs),
+                ("--reading", self.reading),
+                ("--reference", None if self.rule is ReferenceRule.MAJORITY else self.rule),
+                ("--export", self.export),
+                ("--models", self.models),
+                ("--against", self.against),
+                ("--seed", self.seed),
+                ("--html", self.html),
+                ("--study", study.folder if study.option else None),
+            )
+        )
+        return (*words, "--output", "FOLDER")
+
+
+def report_study(pipeline_db: Database, study: Study, request: Request) -> Report:
+    """Raises InputError for what is asked for and not there, in one line that says what is."""
+    export = load_export(request.export) if request.export else None
+    version = request.rubric or (export.rubric.version if export else None)
+    rubric = study.rubric(version)
+    choices = Choices(
+        request.judge,
+        request.reading,
+        request.judge_runs,
+        request.rule,
+        DEFAULT_SEED if request.seed is None else request.seed,
+    )
+    told = models_file(request.models) if request.models else None
+    runs = tuple(
+        study_main_run(pipeline_db, study, rubric, selection, choices, export=export, told=told)
+        for selection in _selections(pipeline_db, study, request)
+    )
+    base, *others = runs
+    rests_on = provenance(runs, request.command(study), export)
+    if others:
+        return _comparison((base, others[0]), rests_on)
+    found = tables(base, reported_by(request.against) if request.against else None)
+    return Report(runs, found.tables, found.absent, statements(base), rests_on)
+
+
+def _comparison(runs: tuple[MainRun, MainRun], rests_on: dict) -> Report:
+    found = compare_runs(*runs)
+    return Report(runs, (found.table,), found.absent, (), rests_on)
+
+
+def _selections(pipeline_db: Database, study: Study, request: Request) -> tuple[Selection, ...]:
+    if request.plan is not None:
+        return (select_plan(pipeline_db, read_plan(request.plan), study.option),)
+    if not request.names:
+        return (newest_runs(pipeline_db),)
+    return tuple(select_runs(pipeline_db, name, study.option) for name in request.names)

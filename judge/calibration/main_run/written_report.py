@@ -1,0 +1,101 @@
+"""A report as a folder: tables in every format, figures, statements, and the page if wanted."""
+
+import json
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from annotator.labels import open_labels
+from annotator.reference_rule import ReferenceRule
+from generation.study import Study
+from judge.calibration.comparison.rivals import compare_rivals
+from judge.calibration.comparison.text import forest_rows
+from judge.calibration.main_run.figures.absence import Absent
+from judge.calibration.main_run.figures.all_figures import Forest, figures_or_reasons
+from judge.calibration.main_run.figures.canvas import save
+from judge.calibration.main_run.main_run import MainRun
+from judge.calibration.main_run.report import Report
+from judge.calibration.main_run.report_folder import report_folder
+from judge.calibration.main_run.report_markdown import report_markdown
+from judge.calibration.main_run.report_page.write_page import write_page
+from judge.calibration.main_run.tables.csv_text import as_csv
+from judge.calibration.main_run.tables.latex import as_latex
+from judge.calibration.main_run.tables.markdown import as_markdown
+from judge.calibration.main_run.tables.text import as_text
+
+REPORT, TABLES, FIGURES = "report", "tables", "figures"
+_FORMATS = {"txt": as_text, "md": as_markdown, "tex": as_latex, "csv": as_csv}
+
+
+def write_report(
+    path: Path,
+    report: Report,
+    pipeline_db: Database,
+    study: Study,
+    *,
+    rule: ReferenceRule,
+    html: bool,
+) -> None:
+    """Write a report to the folder `path`, in place of one that is there.
+
+    `rule` is the one of people's reference labels. Figures and the page are of a single run. Raises
+    InputError where the folder is not a report's or cannot be written; then it is as it was.
+    """
+    run = report.runs[0] if len(report.runs) == 1 else None
+    with report_folder(path, report.provenance) as folder:
+        _write_tables(folder / TABLES, report)
+        drawn, absent = _draw(folder / FIGURES, run, pipeline_db, study) if run else ([], [])
+        told = report.as_dict() | {"absent_figures": absent}
+        _write(folder / f"{REPORT}.json", f"{_json(told)}\n")
+        _write(folder / f"{REPORT}.md", report_markdown(report, drawn, absent))
+        if html and run:
+            write_page(
+                folder,
+                run,
+                report.statements,
+                report.tables,
+                pipeline_db=pipeline_db,
+                study=study,
+                rule=rule,
+                provenance=report.provenance,
+            )
+
+
+def _write_tables(folder: Path, report: Report) -> None:
+    folder.mkdir()
+    for table in report.tables:
+        for ending, written in _FORMATS.items():
+            _write(folder / f"{table.name}.{ending}", written(table))
+        _write(folder / f"{table.name}.json", f"{_json(table.as_dict())}\n")
+
+
+def _draw(
+    folder: Path, run: MainRun, pipeline_db: Database, study: Study
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """The PNG and title of each figure, and why others are not there."""
+    folder.mkdir()
+    drawn, absent = [], []
+    for made in figures_or_reasons(run, _forest(run, pipeline_db, study)):
+        if isinstance(made, Absent):
+            absent.append(str(made))
+        else:
+            save(made, folder)
+            drawn.append((f"{made.name}.png", made.title))
+    return drawn, absent
+
+
+def _forest(run: MainRun, pipeline_db: Database, study: Study) -> Forest:
+    """The other judges of the rubric compared with this one, on this study's labels."""
+    if run.quality.calibration is None:
+        return ()
+    with open_labels(study.labels) as labels_db:
+        rivals = compare_rivals(pipeline_db, labels_db, run.quality.calibration)
+    return tuple(forest_rows(rivals.comparison.comparison)) if rivals.comparison else ()
+
+
+def _json(told: object) -> str:
+    return json.dumps(told, ensure_ascii=False, indent=2, allow_nan=False)
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_bytes(text.encode())  # as it is: a CSV's line ends are its own

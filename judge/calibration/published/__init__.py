@@ -1,0 +1,1 @@
+"""A study as a data set that can be published: turns, verdicts and people's labels."""
