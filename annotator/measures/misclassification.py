@@ -114,8 +114,9 @@ def invert(labelled: Labelled, judged: Judged, labels: int) -> tuple[Corrected, 
 
     With more outcomes than labels (unreadable verdicts) it is the least-squares solution. Shares
     below 0 are projected to the simplex (Duchi et al. 2008, ICML); then `notes` says so, and
-    interval and error are those of the share before. None where a label has too few items, or
-    where the judge does not tell all labels apart.
+    interval and error are those of the share before. An outcome that no turn has, or that all
+    have, adds Agresti and Coull's variance. None where a label has too few items, or where the
+    judge does not tell all labels apart.
     """
     support = np.bincount(labelled.people, minlength=labels)
     if support.min() < ENOUGH:
@@ -133,13 +134,20 @@ def invert(labelled: Labelled, judged: Judged, labels: int) -> tuple[Corrected, 
     of_judge = (-moves @ inverse.T, labelled.conversations)
     of_sample = (judged.share_influence() @ inverse.T, judged.conversations)
     shared = shares_conversations(labelled, judged)
+    unseen = inverse**2 @ _unseen_shares(judged)
     errors = [
-        np.sqrt(variance(parts, shared=shared))
-        for parts in ([of_judge, of_sample], [of_sample], [of_judge])
+        np.sqrt(variance(parts, shared=shared) + of_chance)
+        for parts, of_chance in (
+            ([of_judge, of_sample], unseen),
+            ([of_sample], unseen),
+            ([of_judge], np.zeros(labels)),
+        )
     ]
     units = conversations_of(labelled, judged)
     projected = simplex_projection(raw)
-    notes = (PROJECTED,) if raw.min() < 0 else ()
+    notes = tuple(
+        note for note, needed in ((PROJECTED, raw.min() < 0), (UNSEEN, unseen.any())) if needed
+    )
     return tuple(
         Corrected(
             value=float(projected[k]),
@@ -171,6 +179,13 @@ def _missing(labelled: Labelled) -> str | None:
     support = np.bincount(labelled.people, minlength=2)
     lacking = [f"sigma {sigma}" for sigma in (1, 0) if not support[sigma]]
     return f"no labelled item has {' or '.join(lacking)}" if lacking else None
+
+
+def _unseen_shares(judged: Judged) -> NDArray[np.float64]:
+    """(J,) the variance of each outcome's share of the turns where none or all have it, else 0."""
+    turns = effective_number(judged.counts.sum(axis=1), judged.conversations)
+    extreme = np.minimum(judged.shares, 1 - judged.shares) < 1e-12
+    return np.where(extreme, unseen_variance(turns), 0.0)
 
 
 def _share(labelled: Labelled, label: int) -> _Share:

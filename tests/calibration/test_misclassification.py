@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from annotator.measures.double_sample import Judged, Labelled, score_interval
+from annotator.measures.double_sample import (
+    Judged,
+    Labelled,
+    score_interval,
+    unseen_variance,
+)
 from annotator.measures.interval import wilson
 from annotator.measures.misclassification import (
     PROJECTED,
@@ -133,6 +138,15 @@ def test_shares_below_nought_are_projected_and_said_to_be() -> None:
     assert found[0].interval.high + found[0].interval.low < 0  # centred on the share before
     assert all(PROJECTED in share.notes for share in found)
     assert sum(share.value for share in found) == pytest.approx(1)
+
+
+def test_a_label_that_no_turn_was_given_is_as_unsure_as_a_share_of_0() -> None:
+    """A perfect judge of three labels: the third's interval is that of 0 of 50."""
+    truth = np.repeat([0, 1, 2], 40)
+    items = labelled(truth, truth, outcomes=3)
+    third = invert(items, turns([0] * 25 + [1] * 25, outcomes=3), 3)[2]
+    assert third.sampling_error == pytest.approx(unseen_variance(50) ** 0.5)
+    assert third.interval.high > 0.04
 
 
 def test_the_projection_is_the_nearest_point_of_the_simplex() -> None:

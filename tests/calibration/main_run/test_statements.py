@@ -170,6 +170,13 @@ def test_both_rates_must_be_shown_and_the_choice_among_verdicts_is_paid_for():
     assert (lone.verdict, lone.p, lone.decided(lone.p)) == (PRESENT, 1.0, UNDECIDED)
 
 
+def test_without_t_1_only_presence_can_be_said_and_what_is_missing_is_named(clear):
+    cells = tuple(of for of in clear.cells if of.cell.temperature != 1.0)
+    for of in latency_statements(replace(clear, cells=cells)):
+        assert of.verdict == UNDECIDED
+        assert "there are no turns at T = 1" in of.wording
+
+
 def test_a_verdict_is_never_against_the_interval():
     at_odds = replace(bound(0.001, 0.9), is_below=False)
     assert latency_claim(at_odds, bound(0.001, 0.9)).decided(0.01) == UNDECIDED

@@ -18,7 +18,6 @@ from judge.calibration.main_run.tables.accuracy import accuracy_table
 from judge.calibration.main_run.tables.all_tables import Tables, tables
 from judge.calibration.main_run.tables.estimates import (
     LONE_CONVERSATION,
-    NONE_JUDGED,
     accuracy_share,
 )
 from judge.calibration.main_run.tables.table import (
@@ -263,7 +262,7 @@ def test_labels_and_unreadable_verdicts_are_all_of_the_judged_turns(run, found):
 
 
 def test_a_label_that_nobody_got_is_not_sure_to_be_absent(run, found):
-    """0 of n judged turns: the inverted matrix would give an interval of no width."""
+    """0 of n judged turns: it may have happened to be none."""
     judged, corrected = rows(found, "labels"), rows(found, "labels-corrected")
     lacking = [
         after[key]
@@ -272,8 +271,8 @@ def test_a_label_that_nobody_got_is_not_sure_to_be_absent(run, found):
         if before[key].value == 0 and before[key].low is not None
     ]
     assert lacking
-    assert {of.low for of in lacking} == {None}
-    assert {of.gap for of in lacking} == {NONE_JUDGED}
+    for of in lacking:
+        assert of.gap or of.high - of.low > 0.01
 
 
 def test_checkpoints_stand_in_order_of_their_stages(found):

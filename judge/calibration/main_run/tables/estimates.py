@@ -4,14 +4,12 @@ from annotator.measures.interval import Interval, wilson
 from judge.calibration.main_run.judge_quality import KappaFound
 from judge.calibration.main_run.main_run import LONE, Accuracy, CellRate, Changed
 from judge.calibration.main_run.tables.table import Estimate, corrected_share, share
-from judge.calibration.rates.rate import POST_STRATIFIED, Rate
+from judge.calibration.rates.rate import Rate
 
 LONE_CONVERSATION = "one conversation: no interval"
 NOT_SCORED = "not scored"
 UNCHECKED = "no answer could be checked"
 ONE_SAMPLE = "k = 1"
-NONE_JUDGED = "no interval: no turn is judged so, and the inverted matrix tells no chance of that"
-ALL_JUDGED = "no interval: every turn is judged so, and the inverted matrix tells no chance of that"
 
 
 def judged_rate(of: CellRate) -> Estimate:
@@ -37,18 +35,10 @@ def judged_label(of: CellRate, label: int) -> Estimate:
 
 
 def corrected_label(of: CellRate, label: int) -> Estimate:
-    """The share of a cell's turns with that label, the judge's errors corrected.
-
-    Where none or all are judged so, the inverted matrix knows nothing of the turns' chance.
-    """
+    """The share of a cell's turns with that label, the judge's errors corrected."""
     if of.rate is None:
         return Estimate(None, gap=of.gap)
-    found = of.rate.labels[label]
-    estimate = corrected_share(found.corrected, lone(of.rate))
-    sure = found.raw.value in (0.0, 1.0) and of.rate.method != POST_STRATIFIED
-    if estimate.value is not None and sure and of.rate.conversations > 1:
-        return Estimate(estimate.value, gap=NONE_JUDGED if found.raw.value == 0 else ALL_JUDGED)
-    return estimate
+    return corrected_share(of.rate.labels[label].corrected, lone(of.rate))
 
 
 def spread(of: CellRate) -> Estimate:
