@@ -7,6 +7,7 @@
 # make bench-report   687,500 turns, made up, to tables, figures and the page (5 minutes)
 # make bench-annotate   the labelling page against a minimal Gradio page and its targets (6 minutes)
 # make coverage-simulation   how often the intervals hold the truth (5 minutes)
+# make statement-simulation   how often the statements on a main run are false (4 minutes)
 
 PYTHON ?= python3
 PORT ?= 7860
@@ -17,7 +18,7 @@ SMALL_MODEL := .cache/smollm2
 # Files of tests side by side; those in the browser apart, since Playwright leaves a loop running.
 TWO := -n 2 --dist loadfile
 
-.PHONY: demo test test-bench test-vllm bench-generation bench-judge bench-calibrate bench-workbench bench-report bench-annotate coverage-simulation lint clean chromium
+.PHONY: demo test test-bench test-vllm bench-generation bench-judge bench-calibrate bench-workbench bench-report bench-annotate coverage-simulation statement-simulation lint clean chromium
 
 demo: $(VENV)/.installed
 	@$(BIN)/generate example
@@ -72,6 +73,10 @@ bench-annotate: $(VENV)/.installed-test chromium
 # Prints the table that judge/calibration/README.md has.
 coverage-simulation: $(VENV)/.installed-test
 	$(BIN)/python tests/simulation/coverage.py
+
+# Prints the table that judge/calibration/README.md has in short.
+statement-simulation: $(VENV)/.installed-test
+	$(BIN)/python tests/simulation/statements.py
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

@@ -49,3 +49,26 @@ def test_the_workbench_is_timed_in_every_view_and_at_small_sizes_not_judged():
     assert len([line for line in timed if line.startswith("next disagreement")]) == 3
     assert len([line for line in lines if line.startswith("memory")]) == 3
     assert not [line for line in lines if line.endswith(("met", "MISSED"))]
+
+
+def test_the_simulation_of_statements_prints_every_kind_with_its_error():
+    lines = printed("simulation/statements.py", "--quick", "--only=rising", "--workers=1")
+    rows = [line.split(" | ") for line in lines if line.startswith("| rising")]
+    assert [row[1] for row in rows] == [
+        "latent or absent",
+        "with temperature",
+        "with size",
+        "dominant label",
+        "perturbation",
+    ]
+    assert all("±" in row[4] for row in rows)
+
+
+def test_the_report_is_timed_and_at_small_sizes_not_judged():
+    lines = printed("bench/bench_report.py", "--quick")
+    assert [line.split("  ")[0] for line in lines] == [
+        "tables and statements",
+        "with figures, in every format",
+        "with the page",
+    ]
+    assert not [line for line in lines if line.endswith(("met", "MISSED"))]

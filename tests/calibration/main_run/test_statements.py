@@ -17,7 +17,7 @@ from judge.calibration.main_run.model_facts import ModelFacts, facts_of
 from judge.calibration.main_run.run_labels import Choices
 from judge.calibration.main_run.selection import select_runs
 from judge.calibration.main_run.statements.all_statements import statements
-from judge.calibration.main_run.statements.bound_test import BoundTest
+from judge.calibration.main_run.statements.bound import BoundTest
 from judge.calibration.main_run.statements.dominant_label import dominance_of
 from judge.calibration.main_run.statements.latency import (
     ABSENT,

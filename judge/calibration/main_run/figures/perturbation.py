@@ -81,8 +81,8 @@ def _figure(
     what = _WORDS.get(perturbation, short)
     heading = Heading(
         f"Genuine follow-up rate{at} without and with {what}, {setting}, {shown_dataset(dataset)}",
-        f"{correction_text(points)}; bars: 95% intervals; turns changed: the share that "
-        "differs from the turn without it",
+        f"{correction_text(points)}; bars: 95% intervals; turns changed: the share that is not "
+        "the same as the turn without it",
     )
     sides = {
         "without": symbol(_BEFORE, BAR, solid=True),

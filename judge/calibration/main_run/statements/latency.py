@@ -22,7 +22,7 @@ from annotator.measures.paired_difference import (
     paired_difference,
 )
 from judge.calibration.main_run.main_run import CellRate, Group, MainRun
-from judge.calibration.main_run.statements.bound_test import (
+from judge.calibration.main_run.statements.bound import (
     BoundTest,
     ErrorShares,
     bound_test,
@@ -141,7 +141,7 @@ def _statement(of: Found, adjusted_p: float | None, tests: int) -> Statement:
         kind=Kind.LATENCY,
         about=about,
         verdict=verdict,
-        wording=f"{about}: {_sentence(of, verdict)}. {kind}, {basis(n, of.cells)}; "
+        wording=f"{about}: {_sentence(of, claim, verdict)}. {kind}, {basis(n, of.cells)}; "
         f"{tested(claim.p, adjusted_p, tests)}.",
         n=n,
         p=claim.p,
@@ -151,7 +151,7 @@ def _statement(of: Found, adjusted_p: float | None, tests: int) -> Statement:
     )
 
 
-def _sentence(of: Found, verdict: str) -> str:
+def _sentence(of: Found, claim: Claim, verdict: str) -> str:
     rates = listed([f"{percent(test.rate)} {at(T)}" for T, test in of.tests.items()])
     if verdict == PRESENT:
         return f"genuine follow-ups are present, {rates}: above {NEAR} at T = 0 already"
@@ -165,7 +165,7 @@ def _sentence(of: Found, verdict: str) -> str:
             f"genuine follow-ups are latent, {rates}: below {NEAR} at T = 0, above it at T = 1"
             f"{_rise(of)}"
         )
-    return f"the data do not decide: genuine follow-ups are {rates}; {_missing(of)}"
+    return f"the data do not decide: genuine follow-ups are {rates}; {_missing(of, claim)}"
 
 
 def _rise(of: Found) -> str:
@@ -174,11 +174,15 @@ def _rise(of: Found) -> str:
     return f", paired {points(of.difference.value, of.difference.interval)}"
 
 
-def _missing(of: Found) -> str:
-    unclear = [at(T) for T, test in of.tests.items() if not (test.is_below or test.is_above)]
-    missing = [f"the interval {listed(unclear)} has {NEAR} in it"] if unclear else []
-    missing += [of.gap] if of.gap else []
-    return listed(missing or [f"the intervals are clear of {NEAR}, the tests are not"])
+def _missing(of: Found, claim: Claim) -> str:
+    """What the nearest verdict, which is not reached, would need."""
+    asked = [MODE] if claim.verdict == PRESENT else list(of.tests)
+    unclear = [T for T in asked if not (of.tests[T].is_below or of.tests[T].is_above)]
+    where = [at(T) for T in unclear]
+    missing = [f"the interval {listed(where)} has {NEAR} in it"] if unclear else []
+    missing += [of.gap] if of.gap and not of.tests[MODE].is_above else []
+    clear = "the intervals are" if len(asked) > 1 else f"the interval {at(MODE)} is"
+    return listed(missing or [f"{clear} clear of {NEAR}, but not by enough for the test"])
 
 
 def _numbers(of: Found) -> dict[str, float | None]:

@@ -170,7 +170,7 @@ def _sentence(of: Found, scaling: Scaling, verdict: str) -> str:
     sizes = " / ".join(f"{size / 1e9:g}" for size in of.sizes)
     rates = " / ".join(f"{100 * rate:.1f}" for rate in scaling.paired.rates)
     slope = points(scaling.slope.estimate, scaling.slope.interval)
-    told = f"{rates}% of {sizes} billion parameters, {slope} per tenfold size"
+    told = f"{rates}% at {sizes} billion parameters, {slope} per tenfold size"
     few = ", between two sizes alone, which is no trend" if len(set(of.sizes)) < 3 else ""
     if verdict == UNDECIDED:
         return f"the data do not decide how the rate goes with size: {told}{few}"
