@@ -1,7 +1,7 @@
 """The reference label of an item: what its annotators agreed on under one rubric version."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from annotator.adjudication.adjudication import Adjudication
@@ -9,6 +9,7 @@ from annotator.annotation import Annotation
 from annotator.reference_rule import ReferenceRule
 from rubrics import InputError, Rubric
 
+ONLY = ", the only annotator"  # ends the rule of a study that one person labelled
 LabelsByAnnotator = dict[str, dict[str, str]]  # annotator → item id → category id
 
 
@@ -107,13 +108,13 @@ def folded(
     )
 
 
-def unnamed(rule: str, names: Collection[str]) -> str:
-    """A rule in words that may leave the study: what one person alone labelled names nobody.
+def unnamed(rule: str) -> str:
+    """A rule in words that may leave the study: without the name of an only annotator.
 
-    >>> unnamed("labels of ann, the only annotator", ["ann"]), unnamed("a tie gives none", "ab")
-    ('labels of one annotator', 'a tie gives none')
+    >>> unnamed("labels of ann, the only annotator"), unnamed("most frequent label; …")
+    ('labels of the only annotator', 'most frequent label; …')
     """
-    return "labels of one annotator" if len(names) == 1 else rule
+    return "labels of the only annotator" if rule.endswith(ONLY) else rule
 
 
 def labels_by_annotator(annotations: Iterable[Annotation], rubric: Rubric) -> LabelsByAnnotator:
@@ -162,5 +163,5 @@ def _rule(annotator: str | None, annotations: list[Annotation]) -> str:
         return f"labels of {annotator} alone"
     names = sorted({annotation.annotator for annotation in annotations})
     if len(names) == 1:
-        return f"labels of {names[0]}, the only annotator"
+        return f"labels of {names[0]}{ONLY}"
     return f"most frequent label of {len(names)} annotators; a tie gives none"

@@ -25,14 +25,19 @@ def canary_conversations(pipeline_db: Database) -> Iterator[Conversation]:
 
 
 def canary_items(pipeline_db: Database) -> frozenset[str]:
-    """Hashes of the items that must not be published: their text, wherever else it comes from."""
+    """Hashes of the items that must not be published: their text, wherever else it comes from.
+
+    A conversation of another data set with the same messages is one of them.
+    """
     conversations = pipeline_db.conn.execute(
         f"SELECT conversation_id, {conversation_columns()} FROM conversations"
     )
     ids = [stored for stored, *row in conversations if has_canary(conversation_from(row))]
     rows = pipeline_db.conn.execute(
-        """SELECT DISTINCT turns.item_hash FROM json_each(?) AS asked
-           JOIN answers ON answers.conversation_id = asked.value JOIN turns USING (answer_id)""",
+        """SELECT DISTINCT turns.item_hash FROM conversations
+           JOIN answers USING (conversation_id) JOIN turns USING (answer_id)
+           WHERE conversations.messages IN (SELECT secret.messages FROM json_each(?) AS asked
+               JOIN conversations AS secret ON secret.conversation_id = asked.value)""",
         [json.dumps(ids)],
     )
     return frozenset(item_hash for (item_hash,) in rows)

@@ -103,15 +103,24 @@ class Corrected:
         """The value, or the nearest that a rate can have."""
         return None if self.value is None else min(1.0, max(0.0, self.value))
 
+    @property
+    def clipped_interval(self) -> Interval:
+        """The interval moved along with a value that was beyond 0 or 1, and what of it can be.
+
+        Cut off instead, it would be the narrower the less the judge's errors fit these turns.
+        """
+        low, high = self.interval.low, self.interval.high
+        if self.value is None or self.clipped is None or low is None or high is None:
+            return self.interval
+        moved = self.clipped - self.value
+        # Of labels, whose shares are projected, it may miss the value: it reaches to it.
+        low, high = min(low + moved, self.clipped), max(high + moved, self.clipped)
+        return replace(self.interval, low=max(0.0, low), high=min(1.0, high))
+
     def as_dict(self) -> dict[str, object]:
-        within = self.interval.within((0.0, 1.0))
-        if self.value is not None and (self.interval.low or 0) > 1:
-            within = replace(within, low=1.0)
-        if self.value is not None and (self.interval.high or 0) < 0:
-            within = replace(within, high=0.0)
         return {
             "value": self.clipped,
-            "interval": within.as_dict(),
+            "interval": self.clipped_interval.as_dict(),
             "unclipped": self.value,
             "unclipped_interval": self.interval.as_dict(),
             "standard_error": self.standard_error,

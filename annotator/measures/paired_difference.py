@@ -108,6 +108,7 @@ def corrected_difference(
     value = difference.value / informed
     spread = difference.standard_error**2 + value**2 * errors.standard_error**2
     error = spread**0.5 / informed
+    value = min(1.0, max(-1.0, value))  # and its interval around that
     interval = delta_interval(value, error, difference.conversations)
     return CorrectedDifference(value, error, interval.within((-1.0, 1.0)))
 

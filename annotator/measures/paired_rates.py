@@ -128,17 +128,19 @@ def contrast(paired: PairedRates, weights: NDArray[np.float64]) -> Contrast:
         return Contrast(estimate, None, no_interval(LONE), None, LONE)
     spread = float(weights @ paired.covariance @ weights)
     largest = float(np.abs(weights).sum()) / 2
+    limits = (-largest, largest)
     if spread > (ROUNDING * largest) ** 2:
         error = spread**0.5
         if_equal = float(weights @ paired.covariance_if_equal(weights != 0) @ weights) ** 0.5
         p = two_sided_p(estimate / max(error, if_equal), units)
-        return Contrast(estimate, error, delta_interval(estimate, error, units), p)
+        interval = delta_interval(estimate, error, units).within(limits)
+        return Contrast(estimate, error, interval, p)
     error = largest * (2 * unseen_variance(units)) ** 0.5
     none = abs(estimate) < ROUNDING * largest
     return Contrast(
         0.0 if none else estimate,
         error,
-        delta_interval(estimate, error, units),
+        delta_interval(estimate, error, units).within(limits),
         1.0 if none else two_sided_p(estimate / error, units),
         NONE_DIFFERS if none else "all conversations differ alike",
     )

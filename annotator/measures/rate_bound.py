@@ -39,7 +39,8 @@ class Share:
 def observed_share(judged: Judged, positive: NDArray[np.int64]) -> Share:
     """The share of `positive` (J,) outcomes, n = share · (1 - share) / V, V by conversation.
 
-    Few conversations tell V badly: n is then less by (z / t)², as Korn and Graubard have it.
+    Few conversations tell V badly: n is then less by (z / t)², as Korn and Graubard have it, and
+    a single one counts as one item.
     """
     value = float(judged.shares @ positive)
     q = len(np.unique(judged.conversations))
@@ -50,7 +51,7 @@ def observed_share(judged: Judged, positive: NDArray[np.int64]) -> Share:
         moves = (judged.share_influence() @ positive)[:, np.newaxis]
         spread = float(variance([(moves, judged.conversations)], shared=True)[0])
         n = judged.turns if spread <= 0 else min(value * (1 - value) / spread, judged.turns)
-    return Share(value, n * (NORMAL_REACH / quantile(q)[0]) ** 2 if q > 1 else n)
+    return Share(value, n * (NORMAL_REACH / quantile(q)[0]) ** 2 if q > 1 else min(n, 1.0))
 
 
 def judged_of_label(labelled: Labelled, label: int) -> Judged:
@@ -106,6 +107,8 @@ def _limits(
     a, b = (hits + 1, others) if side is Side.BELOW else (hits, others + 1)
     if a <= 0 or b <= 0:
         return np.array([0.0 if a <= 0 else 1.0]), np.ones(1)
+    if min(a, b) < 1:  # the density has a pole: equal chances instead of equal distances
+        return betaincinv(a, b, (nodes + 1) / 2), weights / weights.sum()
     low, high = betaincinv(a, b, _FAR), 1 - betaincinv(b, a, _FAR)
     values = low + (high - low) * (nodes + 1) / 2
     chances = np.exp((a - 1) * np.log(values) + (b - 1) * np.log1p(-values) - betaln(a, b))

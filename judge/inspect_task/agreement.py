@@ -51,6 +51,8 @@ def agreement(reading: str = Reading.SINGLE) -> Metric:
     """
 
     def measured(scores: list[SampleScore]) -> dict[str, float]:
+        if not scores:  # Inspect asks so, to learn the names
+            return {}
         said = _counted([of.score.metadata or {} for of in scores], Reading(reading))
         labels = [(of["conversation"], of["reference"], of["outcome"]) for of in said]
         sigmas = [(of["conversation"], *map(str, of["sigmas"])) for of in said]
@@ -119,9 +121,10 @@ def _named(name: str, rows: Sequence[Row]) -> dict[str, float]:
     categories = sorted({label for _, *pair in rows for label in pair})
     found: Kappa = kappa_between(rows, categories, seed=DEFAULT_SEED)
     if found.value is None:
-        return {f"{name} undefined, {found.undefined}": float(found.items)}
+        return {f"items ({name} undefined: {found.undefined})": float(found.items)}
     if found.interval.low is None or found.interval.high is None:
-        return {name: found.value, f"{name}, interval {found.interval.method}": float(found.items)}
+        reason = found.interval.method.removeprefix("none: ")
+        return {name: found.value, f"items (no interval of {name}: {reason})": float(found.items)}
     return {
         name: found.value,
         f"{name} low": found.interval.low,

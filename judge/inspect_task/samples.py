@@ -27,6 +27,8 @@ def turn_samples(path: Path) -> list[Sample]:
     `path` is a folder that `calibrate dataset` or `generate export --format hf` wrote, or a file
     of turns. Raises InputError naming the file and the line of what is wrong.
     """
+    if not path.exists():
+        raise InputError(f"{path} does not exist; expected turns: calibrate dataset FOLDER")
     file = path / "data" / "turns.parquet" if path.is_dir() else path
     return [
         Sample(

@@ -40,6 +40,8 @@ def outcomes() -> Metric:
     """The share of each label among the verdicts, and of "invalid": those that cannot be read."""
 
     def shares(scores: list[SampleScore]) -> dict[str, float]:
+        if not scores:  # Inspect asks so, to learn the names
+            return {}
         said = [outcome for of in scores for outcome in (of.score.metadata or {})["outcomes"]]
         counts = Counter({INVALID: 0} | Counter(said))
         return {outcome: count / len(said) for outcome, count in sorted(counts.items())}

@@ -258,10 +258,10 @@ class TestJudgeAgreement:
 
     def test_what_is_undefined_is_named(self):
         ((name, items),) = _named("kappa", [("c", "a", "a"), ("d", "a", "a")]).items()
-        assert name.startswith("kappa undefined, one class: ")
+        assert name.startswith("items (kappa undefined: one class: ")
         assert items == 2
         (_, without) = _named("kappa", [("c", "a", "a"), ("c", "b", "a")])
-        assert without == "kappa, interval none: a single conversation"
+        assert without == "items (no interval of kappa: a single conversation)"
 
     def test_an_item_that_the_prompt_shows_is_not_tested(self, study, published, tmp_path):
         prompt = render_prompt(RUBRIC)

@@ -95,6 +95,8 @@ def report_command(
         raise click.UsageError("--html writes a page beside the tables; name a folder: --output.")
     if html and len(names) == 2:
         raise click.UsageError("--html shows the turns of one run; name one, or leave it out.")
+    if len(names) == 2 and (against or models):
+        raise click.UsageError("--against and --models are for the report of one run.")
     if export and (judge or runs or reading):
         raise click.UsageError("--export says which judge, runs and reading; leave them out.")
     from judge.calibration.main_run.report_folder import check_place

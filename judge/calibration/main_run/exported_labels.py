@@ -67,7 +67,7 @@ def _read(export: Export, told: dict[str, Any], first: int) -> ExportedLabels:
             np.ones(len(pairs)),
             conversations.reshape(-1).astype(np.int64) + first,
         ),
-        f"{unnamed(told['reference']['rule'], told['reference']['annotators'])} of {source}",
+        f"{unnamed(told['reference']['rule'])} of {source}",
     )
 
 

@@ -45,6 +45,12 @@ class JudgeQuality:
     confusion: Confusion | None = None
     calibration: Calibration | None = None
 
+    @property
+    def text(self) -> str:
+        """Kappa over the labels, and whose they are."""
+        known = self.labels.value is not None
+        return f"{self.labels.text} ({self.source})" if known else self.labels.text
+
     def as_dict(self) -> dict[str, object]:
         return {
             "labels": asdict(self.labels),

@@ -87,7 +87,8 @@ class MainRun:
     `cells` has every cell, of judged turns, of unjudged ones, and of those that a plan asks for
     and the study has not. `whole` is the rate of all judged turns. `labelled` are the items that
     tell the judge's errors, None where nobody labelled; `errors` those of its sigma. `inputs` is
-    a fingerprint of every turn, verdict and label that went in.
+    a fingerprint of the numbers that went in: every verdict by cell, conversation and sample, the
+    labelled items, accuracies, changed turns.
     """
 
     selection: Selection

@@ -32,7 +32,7 @@ def provenance(
         "versions": {"python": platform.python_version()}
         | {package: version(package) for package in PACKAGES},
         "runs": [_run(run, record) for run in runs for record in run.selection.runs],
-        "inputs": {run.name: run.inputs for run in runs},
+        "inputs": [{"run": run.name, "fingerprint": run.inputs} for run in runs],
         "remarks": list(dict.fromkeys(remark for run in runs for remark in run.selection.remarks)),
         "rubric": {"version": first.rubric.version, "hash": first.rubric.hash},
         "judge": judge_dict(first.judge),

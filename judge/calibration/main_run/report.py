@@ -41,8 +41,7 @@ def heading(report: Report) -> Sequence[str]:
     run = report.runs[0]
     lines = [
         f"main run {report.title}: {_turns(report.runs)}",
-        f"rubric {run.rubric.version}, judge {run.judge.judge.model}, kappa "
-        f"{run.quality.labels.text} ({run.quality.source})",
+        f"rubric {run.rubric.version}, judge {run.judge.judge.model}, kappa {run.quality.text}",
     ]
     return [*lines, *report.provenance["remarks"]]
 
@@ -51,7 +50,14 @@ def _turns(runs: Sequence[MainRun]) -> str:
     told = []
     for run in runs:
         turns, unjudged = sum(of.turns for of in run.cells), sum(of.unjudged for of in run.cells)
-        left = f", {unjudged:,} of them not judged" if unjudged else ""
+        left = f", {unjudged:,} of them not judged{_in_every_run(run)}" if unjudged else ""
         models = f"{len(run.models)} model{'s' if len(run.models) != 1 else ''}"
         told.append(f"{turns:,} turns of {models}{left}")
     return "; ".join(told)
+
+
+def _in_every_run(run: MainRun) -> str:
+    """Of several runs of a judge one may cover the sample alone, which then holds back the rest."""
+    if run.judge_runs == 1:
+        return ""
+    return f" in each of {run.judge_runs} runs (--runs 1 takes the first alone)"

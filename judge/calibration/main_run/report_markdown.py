@@ -28,8 +28,7 @@ def _parts(
     for name, *statements in statement_blocks(report.statements):
         yield f"\n## {escaped(name)}\n"
         yield "\n".join(f"- {escaped(of.removeprefix('· '))}" for of in statements)
-    absent = [f"table {of}" for of in report.absent]
-    absent += [f"figure {of}" for of in absent_figures]
+    absent = [*report.absent, *(f"no figure {of}" for of in absent_figures)]
     if absent:
         yield "\n## Not in this report\n"
         yield "\n".join(f"- {escaped(of)}" for of in absent)

@@ -16,7 +16,7 @@ def report_text(report: Report) -> str:
         wrapped(heading(report)),
         tables_text(report.tables),
         *(wrapped(lines) for lines in statement_blocks(report.statements)),
-        wrapped(f"no table {absent}" for absent in report.absent),
+        wrapped(report.absent),
         wrapped(rests_on(report)),
     ]
     return "\n".join(part for part in parts if part)
@@ -45,7 +45,7 @@ def rests_on(report: Report) -> Iterable[str]:
                 f"rubric {told['rubric']['version']} ({short(told['rubric']['hash'])})",
                 f"judge {short(told['judge']['judge_id'])}",
                 export and f"export {export['folder']} ({short(export['hash'])})",
-                *(f"inputs of {name} {short(digest)}" for name, digest in told["inputs"].items()),
+                *(f"inputs of {of['run']} {short(of['fingerprint'])}" for of in told["inputs"]),
                 f"seed {told['seed']}",
                 str(told["tool"]["tool"]),
             ),

@@ -7,17 +7,16 @@ import numpy as np
 from annotator.measures.double_sample import Judged
 from annotator.measures.interval import Interval
 from annotator.measures.paired_difference import (
-    NONE_SHARED,
     CorrectedDifference,
     PairedDifference,
     corrected_difference,
     paired_difference,
 )
 from annotator.measures.paired_rates import contrast, paired_rates
-from judge.calibration.main_run.main_run import LONE, NOT_JUDGED, MainRun
+from judge.calibration.main_run.main_run import NOT_JUDGED, MainRun
 from judge.calibration.main_run.statements.sentence import UNDECIDED, adjusted, chance
 from judge.calibration.main_run.statements.statement import ALPHA
-from judge.calibration.main_run.tables.estimates import kappa_estimate
+from judge.calibration.main_run.tables.estimates import LONE_CONVERSATION, kappa_estimate
 from judge.calibration.main_run.tables.fields import UNKNOWN, temperature_text
 from judge.calibration.main_run.tables.table import Column, Estimate, Kind, Table, Value
 from judge.calibration.rates.turn_verdicts import Cell
@@ -93,7 +92,7 @@ def compare_runs(base: MainRun, other: MainRun) -> RunComparison:
 
 def _common(base: MainRun, other: MainRun) -> tuple[list[tuple[Cell, Cell]], tuple[str, ...]]:
     """Cells of both that were made alike, and what one alone has."""
-    lone = len(base.models) == len(other.models) == 1
+    lone = all(len({of.cell.model for of in run.cells}) == 1 for run in (base, other))
 
     def key(cell: Cell) -> Cell:
         return replace(cell, model=None) if lone else cell
@@ -119,7 +118,7 @@ def _difference(base: MainRun, other: MainRun, one: Cell, two: Cell) -> _CellDif
     if first is None or second is None:
         return _CellDifference(one, model, None, None, False, 0, NOT_JUDGED)
     found = paired_difference(first, second, base.sigmas, seed=base.seed)
-    paired = found.undefined != NONE_SHARED
+    paired = found.conversations > 1  # a difference of one has no chance to speak of
     if not paired:
         found = _unpaired(first, second, base)
     there = len(np.union1d(first.conversations, second.conversations))
@@ -129,7 +128,7 @@ def _difference(base: MainRun, other: MainRun, one: Cell, two: Cell) -> _CellDif
 
 
 def _unpaired(first: Judged, second: Judged, base: MainRun) -> PairedDifference:
-    """Of conversations that are none of them the same: two samples, each with its own chance."""
+    """Of conversations that are not the same, but for one: two samples, each with its chance."""
     rates = paired_rates([first, second], base.sigmas)
     of = contrast(rates, np.array([-1.0, 1.0]))
     one, two = rates.rates.tolist()
@@ -186,7 +185,7 @@ def _estimate(value: float | None, interval: Interval, reason: str | None) -> Es
     if value is None:
         return Estimate(None, gap=reason)
     if interval.low is None or interval.high is None:
-        return Estimate(value, gap=LONE)
+        return Estimate(value, gap=LONE_CONVERSATION)
     return Estimate(value, interval.low, interval.high)
 
 
@@ -194,7 +193,7 @@ def _verdict(of: _CellDifference, p_holm: float | None) -> str:
     if of.gap:
         return of.gap
     value = of.found.value if of.found else None
-    if p_holm is None or p_holm > ALPHA or not value:
+    if p_holm is None or p_holm >= ALPHA or not value:
         return UNDECIDED
     return "more" if value > 0 else "fewer"
 
@@ -206,6 +205,6 @@ def _notes(tests: int) -> tuple[str, ...]:
         "specificity - 1, if it errs alike in both runs",
         "paired: over the conversations that both runs have, each counted once, p by flipping the "
         "signs of their differences; not paired: as two samples of conversations",
-        f"verdict: where p after Holm's correction over {counted(tests, 'cell')} is at most "
+        f"verdict: where p after Holm's correction over {counted(tests, 'cell')} is below "
         f"{ALPHA:g}; else the data do not decide",
     )

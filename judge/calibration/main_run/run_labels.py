@@ -14,12 +14,14 @@ from judge.calibration.judge_choice import check_rubric
 from judge.calibration.main_run.exported_labels import exported_labels
 from judge.calibration.main_run.judge_quality import JudgeQuality, found_kappa, unknown_quality
 from judge.calibration.main_run.selection import Selection
+from judge.calibration.pairing import TIE
 from judge.calibration.rates.judged_turns import JudgedTurns, study_pairing
 from judge.calibration.rates.labelled_items import LabelledItems, labelled_items
 from judge.calibration.sampling.design import Sample
 from judge.calibration.sampling.sample_store import stored_sample
 from judge.calibration.study_calibration import calibrate_study
 from judge.exported import Export
+from judge.plural import counted
 from judge.reading import Reading
 from judge.store import JudgmentStore
 from rubrics import InputError, Rubric
@@ -97,8 +99,9 @@ def _own_labels(
             left = ", ".join(f"{of.count} {of.reason}" for of in paired.pairing.exclusions)
             reason = f"none of {paired.pairing.items} items is labelled and judged: {left}"
             return RunLabels(None, unknown_quality(reason), None, sample)
-        people = {said.annotator for pair in paired.pairing.pairs for said in pair.annotations}
-        rule = unnamed(paired.rule, people)
+        ties = paired.pairing.excluded(TIE)
+        rule = unnamed(paired.rule)
+        rule += f", {counted(ties, 'item')} left out as tied" if ties else ""
         quality = _quality(pipeline_db, labels_db, rubric, judged, choices, rule)
     items = labelled_items(
         pipeline_db, paired.pairing.pairs, rubric, judged.conversations, sample, selection.run_ids

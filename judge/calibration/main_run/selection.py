@@ -11,7 +11,7 @@ from generation.plan.plan import SETTINGS, Plan
 from generation.runs.run_record import RunRecord, find_run, run_records
 from generation.turn import condition_of
 from judge.calibration.rates.turn_verdicts import Cell
-from rubrics import InputError
+from rubrics import InputError, short
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,11 @@ def select_runs(database: Database, text: str, option: str) -> Selection:
     if of_plan and text not in named:
         return Selection(text, of_plan)
     run = find_run(database, text, option)
-    return Selection(run.name, (run,))
+    alike = [of for of in records if of.name == run.name]
+    if text == run.name and run.kind != "probe" and len(alike) > 1:
+        listed = ", ".join(f"{short(of.run_id)} ({of.turns:,} turns)" for of in alike)
+        raise InputError(f"{len(alike)} runs are named {text!r}; name one by its id: {listed}")
+    return Selection(_title(run, records), (run,))
 
 
 def newest_runs(database: Database) -> Selection:
@@ -54,7 +58,7 @@ def newest_runs(database: Database) -> Selection:
     newest = records[-1]
     plan = _plan_of(newest)
     if plan is None:
-        return Selection(newest.name, (newest,))
+        return Selection(_title(newest, records), (newest,))
     return Selection(plan, _last_of_each_name(run for run in records if _plan_of(run) == plan))
 
 
@@ -78,7 +82,7 @@ def select_plan(database: Database, plan: Plan, option: str) -> Selection:
 
 
 def planned_cells(plan: Plan) -> tuple[Cell, ...]:
-    """The cells of turns that a plan asks for, in order; later user turns are not among them."""
+    """The cells of turns that a plan asks for, in order, later user turns among them."""
     found = {
         Cell(
             setting,
@@ -86,12 +90,13 @@ def planned_cells(plan: Plan) -> tuple[Cell, ...]:
             dataset.name,
             cell.draw.temperature,
             cell.perturbation,
-            condition_of(cell.context, cell.draw.top_p, cell.draw.top_k),
+            condition_of(cell.context, cell.draw.top_p, cell.draw.top_k, number),
         ): None
         for model in plan.models
         for dataset in plan.datasets
         for setting in SETTINGS
-        for cell in cells_of(plan, dataset.name, setting)
+        for cell, user_turns in cells_of(plan, dataset.name, setting).items()
+        for number in range(1, user_turns + 1)
     }
     return tuple(found)
 
@@ -118,8 +123,17 @@ def _plain(value: Any) -> Any:
 
 def _plan_of(run: RunRecord) -> str | None:
     """The plan of a probe's run, which is named plan/model."""
+    if run.kind != "probe":
+        return None
+    named = run.provenance.get("plan", {}).get("name")
     plan, slash, _ = run.name.partition("/")
-    return plan if slash and run.kind == "probe" else None
+    return named or (plan if slash else None)
+
+
+def _title(run: RunRecord, records: list[RunRecord]) -> str:
+    """Its name, and where others have it too its id."""
+    alone = sum(of.name == run.name for of in records) == 1
+    return run.name if alone else f"{run.name} {short(run.run_id)}"
 
 
 def _last_of_each_name(runs: Iterable[RunRecord]) -> tuple[RunRecord, ...]:

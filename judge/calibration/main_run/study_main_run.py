@@ -89,7 +89,7 @@ def study_main_run(
         verdicts=judged.verdicts,
         labelled=labelled,
         errors=judge_errors(labelled.regrouped(sigmas, sigmas[:-1])) if labelled else None,
-        inputs=_fingerprint(judged.verdicts, labelled),
+        inputs=_fingerprint(judged.verdicts, labelled, cells, accuracies),
         seed=choices.seed,
     )
 
@@ -131,7 +131,7 @@ def _cells(
 
 
 def _accuracies(pipeline_db: Database, selection: Selection) -> tuple[Accuracy, ...]:
-    """Of every model and data set; of two runs of one model the later, which goes on from both."""
+    """Of every model and data set."""
     found = {
         (of.model, of.dataset): Accuracy(
             of.model, of.dataset, of.answers, of.right, of.checked, of.not_checkable
@@ -193,9 +193,15 @@ def _refuse_unjudged(
         )
 
 
-def _fingerprint(verdicts: TurnVerdicts, labelled: Labelled | None) -> str:
-    """Of the numbers that went in: which they were can be told from it, not what."""
-    digest = hashlib.sha256(repr(verdicts.cells).encode())
+def _fingerprint(
+    verdicts: TurnVerdicts,
+    labelled: Labelled | None,
+    cells: tuple[CellRate, ...],
+    accuracies: tuple[Accuracy, ...],
+) -> str:
+    """Of all numbers that a report is made of."""
+    counts = [(of.cell, of.gap, of.changed) for of in cells]
+    digest = hashlib.sha256(repr((counts, accuracies)).encode())
     arrays = [verdicts.cell, verdicts.conversation, verdicts.sample, verdicts.verdicts]
     arrays.append(verdicts.unjudged)
     if labelled is not None:

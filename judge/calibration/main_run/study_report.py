@@ -26,6 +26,7 @@ from judge.calibration.main_run.study_main_run import study_main_run
 from judge.calibration.main_run.tables.all_tables import tables
 from judge.exported import load_export
 from judge.reading import Reading
+from rubrics import short
 
 
 @dataclass(frozen=True)
@@ -45,16 +46,20 @@ class Request:
     seed: int | None = None
     html: bool = False
 
-    def command(self, study: Study) -> tuple[str, ...]:
-        """The command line that asks for it, into a folder of any name."""
+    def command(self, study: Study, runs: tuple[MainRun, ...]) -> tuple[str, ...]:
+        """The command line that asks for it, into a folder of any name, with no default left.
+
+        What is newest now need not be so the next time.
+        """
+        base, pinned = runs[0], self.export is not None
         words = command_line(
             (
-                ("--run", self.names),
+                ("--run", None if self.plan else self.names or _named(base.selection)),
                 ("--plan", self.plan),
-                ("--rubric", self.rubric),
-                ("--judge", self.judge),
-                ("--runs", self.judge_runs),
-                ("--reading", self.reading),
+                ("--rubric", base.rubric.version),
+                ("--judge", None if pinned else short(base.judge.judge_id, 16)),
+                ("--runs", None if pinned else base.judge_runs),
+                ("--reading", None if pinned or base.judge_runs == 1 else base.reading),
                 ("--reference", None if self.rule is ReferenceRule.MAJORITY else self.rule),
                 ("--export", self.export),
                 ("--models", self.models),
@@ -79,17 +84,25 @@ def report_study(pipeline_db: Database, study: Study, request: Request) -> Repor
         request.rule,
         DEFAULT_SEED if request.seed is None else request.seed,
     )
-    told = models_file(request.models) if request.models else None
+    told = models_file(request.models) if request.models else {}
     runs = tuple(
         study_main_run(pipeline_db, study, rubric, selection, choices, export=export, told=told)
         for selection in _selections(pipeline_db, study, request)
     )
     base, *others = runs
-    rests_on = provenance(runs, request.command(study), export)
+    rests_on = provenance(runs, request.command(study, runs), export)
+    unknown = [name for name in told if not any(name in run.models for run in runs)]
+    rests_on["remarks"] += [f"{request.models}: no model here is {name}" for name in unknown]
     if others:
         return _comparison((base, others[0]), rests_on)
     found = tables(base, reported_by(request.against) if request.against else None)
     return Report(runs, found.tables, found.absent, statements(base), rests_on)
+
+
+def _named(selection: Selection) -> str:
+    """What selects these runs again, whatever is added to the study."""
+    one = len(selection.runs) == 1
+    return short(selection.runs[0].run_id, 16) if one else selection.name
 
 
 def _comparison(runs: tuple[MainRun, MainRun], rests_on: dict) -> Report:

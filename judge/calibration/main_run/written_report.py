@@ -8,10 +8,10 @@ from sqlite_utils import Database
 from annotator.labels import open_labels
 from annotator.reference_rule import ReferenceRule
 from generation.study import Study
-from judge.calibration.comparison.rivals import compare_rivals
+from judge.calibration.comparison.rivals import Rivals, compare_rivals
 from judge.calibration.comparison.text import forest_rows
 from judge.calibration.main_run.figures.absence import Absent
-from judge.calibration.main_run.figures.all_figures import Forest, figures_or_reasons
+from judge.calibration.main_run.figures.all_figures import figures_or_reasons
 from judge.calibration.main_run.figures.canvas import save
 from judge.calibration.main_run.main_run import MainRun
 from judge.calibration.main_run.report import Report
@@ -19,12 +19,13 @@ from judge.calibration.main_run.report_folder import report_folder
 from judge.calibration.main_run.report_markdown import report_markdown
 from judge.calibration.main_run.report_page.write_page import write_page
 from judge.calibration.main_run.tables.csv_text import as_csv
+from judge.calibration.main_run.tables.json_text import as_json
 from judge.calibration.main_run.tables.latex import as_latex
 from judge.calibration.main_run.tables.markdown import as_markdown
 from judge.calibration.main_run.tables.text import as_text
 
 REPORT, TABLES, FIGURES = "report", "tables", "figures"
-_FORMATS = {"txt": as_text, "md": as_markdown, "tex": as_latex, "csv": as_csv}
+_FORMATS = {"txt": as_text, "md": as_markdown, "tex": as_latex, "csv": as_csv, "json": as_json}
 
 
 def write_report(
@@ -66,7 +67,6 @@ def _write_tables(folder: Path, report: Report) -> None:
     for table in report.tables:
         for ending, written in _FORMATS.items():
             _write(folder / f"{table.name}.{ending}", written(table))
-        _write(folder / f"{table.name}.json", f"{_json(table.as_dict())}\n")
 
 
 def _draw(
@@ -75,7 +75,10 @@ def _draw(
     """The PNG and title of each figure, and why others are not there."""
     folder.mkdir()
     drawn, absent = [], []
-    for made in figures_or_reasons(run, _forest(run, pipeline_db, study)):
+    rivals = _rivals(run, pipeline_db, study)
+    forest = forest_rows(rivals.comparison.comparison) if rivals.comparison else ()
+    absent += [f"judges, without {left}" for left in rivals.left_out]
+    for made in figures_or_reasons(run, tuple(forest)):
         if isinstance(made, Absent):
             absent.append(str(made))
         else:
@@ -84,13 +87,12 @@ def _draw(
     return drawn, absent
 
 
-def _forest(run: MainRun, pipeline_db: Database, study: Study) -> Forest:
+def _rivals(run: MainRun, pipeline_db: Database, study: Study) -> Rivals:
     """The other judges of the rubric compared with this one, on this study's labels."""
     if run.quality.calibration is None:
-        return ()
+        return Rivals(None)
     with open_labels(study.labels) as labels_db:
-        rivals = compare_rivals(pipeline_db, labels_db, run.quality.calibration)
-    return tuple(forest_rows(rivals.comparison.comparison)) if rivals.comparison else ()
+        return compare_rivals(pipeline_db, labels_db, run.quality.calibration)
 
 
 def _json(told: object) -> str:

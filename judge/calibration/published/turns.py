@@ -28,6 +28,7 @@ class PublishedTurns:
     cells: Counter[Cell] = field(default_factory=Counter)
     flagged: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
+    secret: set[str] = field(default_factory=set)  # ids of those, since two runs may give one
     most_samples: int = 0  # of one answer under one temperature
 
     def __post_init__(self) -> None:
@@ -83,10 +84,12 @@ class PublishedTurns:
     def _is_public(self, turn: Turn) -> bool:
         """Whether it is the first time that the turn is met, and it may be published at all."""
         conversation = turn.answer.conversation
-        if turn.item.hash in self.canary or has_canary(conversation):
-            self.left_out[conversation.dataset] += 1
-            return False
         # Two runs may give the same turn.
+        if turn.item.hash in self.canary or has_canary(conversation):
+            if turn.turn_id not in self.secret:
+                self.secret.add(turn.turn_id)
+                self.left_out[conversation.dataset] += 1
+            return False
         added = self.pipeline_db.conn.execute(
             "INSERT INTO temp.published_turns VALUES (?, ?) ON CONFLICT DO NOTHING",
             [turn.turn_id, turn.item.hash],

@@ -81,7 +81,7 @@ def _labels(whole: Rate) -> str:
                 _percent(label.raw.value),
                 _range(label.raw.interval),
                 _percent(label.corrected.clipped),
-                _range(label.corrected.interval),
+                _range(label.corrected.clipped_interval),
             )
         )
     reasons = sorted({label.corrected.undefined or "" for label in whole.labels} - {""})
@@ -118,7 +118,7 @@ def _row(rate: Rate) -> Iterable[str]:
     yield _percent(rate.raw.value)
     yield _range(rate.raw.interval)
     yield _percent(rate.sigma.clipped)
-    yield _range(rate.sigma.interval)
+    yield _range(rate.sigma.clipped_interval)
     method = {POST_STRATIFIED: "P", INVERTED: "I"}.get(rate.method or "", "–")
     yield f"{method} {rate.labelled}"
 
@@ -155,10 +155,11 @@ def _closing(rates: StudyRates) -> Iterable[str]:
 
 
 def _estimate(found: Corrected | RawRate) -> str:
-    value = found.clipped if isinstance(found, Corrected) else found.value
+    corrected = isinstance(found, Corrected)
+    value = found.clipped if corrected else found.value
     if value is None:
         return "not corrected"
-    return f"{_percent(value)}% [{_range(found.interval)}]"
+    return f"{_percent(value)}% [{_range(found.clipped_interval if corrected else found.interval)}]"
 
 
 def _percent(share: float | None) -> str:

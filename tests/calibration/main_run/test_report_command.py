@@ -86,13 +86,20 @@ def test_it_prints_tables_statements_and_the_command_that_builds_it_again(study)
     assert done.stdout.startswith("main run made: 50 turns of 2 models\n")
     for part in ("Task accuracy", "latent or absent: ", "perturbation: ", "seed 20260402"):
         assert part in done.stdout
-    again = " ".join(done.stdout.partition("again: ")[2].split())
-    assert again == f"calibrate report --run made --study {study.folder} --output FOLDER"
+    again = shlex.split(done.stdout.partition("again: ")[2])
+    judge = again.pop(again.index("--judge") + 1)
+    assert again == [
+        *("calibrate", "report", "--run", "made", "--rubric", "v3", "--judge", "--runs", "1"),
+        *("--study", str(study.folder), "--output", "FOLDER"),
+    ]
+    assert told(study, "--judge", judge)["provenance"]["judge"]["model"] == "made-up-judge"
     assert max(map(len, done.stdout.splitlines())) <= 100
 
 
 def test_the_newest_run_is_reported_with_its_plan_where_none_is_named(study):
-    assert told(study)["title"] == "made"
+    found = told(study)
+    assert found["title"] == "made"
+    assert found["provenance"]["command"].startswith("calibrate report --run made --rubric v3")
 
 
 def test_every_table_is_written_in_every_format_and_the_manifest_lists_all(written):
@@ -137,6 +144,12 @@ def test_checkpoints_are_a_table_once_their_stages_are_told(study, file):
     assert any("--models FILE" in of for of in told(study)["absent"])
     found = told(study, "--models", file("models.toml", MODELS))
     assert [row["stage"] for row in rows(found, "checkpoints")] == ["base", "SFT"]
+
+
+def test_a_model_of_the_file_that_is_not_in_the_run_is_told(study, file):
+    path = file("models.toml", MODELS.replace("Made-8B", "Made-8b"))
+    found = told(study, "--models", path)
+    assert found["provenance"]["remarks"] == [f"{path}: no model here is Made-8b"]
 
 
 def test_the_paper_s_numbers_stand_beside_and_are_called_reported(study):

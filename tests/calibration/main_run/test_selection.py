@@ -108,6 +108,23 @@ def test_a_plan_without_any_run_is_refused(database):
         select_plan(database, plan("a"), "")
 
 
+def test_later_user_turns_are_planned_cells_too():
+    cells = planned_cells(plan("a", user_turns=2))
+    assert [(of.temperature, of.condition) for of in cells] == [
+        (0.0, ""),
+        (0.0, "user turn 2"),
+        (1.0, ""),
+        (1.0, "user turn 2"),
+    ]
+
+
+def test_a_plan_whose_name_holds_a_slash_is_found_by_it(database):
+    for model in ("x", "y"):
+        add_run(database, f"a/b/{model}", plan={"name": "a/b"})
+    assert names(select_runs(database, "a/b", "")) == ["a/b/x", "a/b/y"]
+    assert newest_runs(database).name == "a/b"
+
+
 def test_planned_cells_are_counted_once_whatever_the_samples():
     cells = planned_cells(plan("a", contexts=("history", "naive"), perturbations=("none", "ask")))
     assert [(of.temperature, of.perturbation, of.condition) for of in cells] == [

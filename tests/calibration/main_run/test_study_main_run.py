@@ -193,6 +193,14 @@ def test_its_fingerprint_changes_with_a_single_verdict(study, run, tmp_path):
     assert loaded(other).inputs != run.inputs
 
 
+def test_its_fingerprint_changes_with_a_score(run, tmp_path):
+    other = make_main_run(tmp_path / "study", MADE)
+    with open_pipeline(other.pipeline) as database:
+        database.conn.execute("UPDATE answer_scores SET outcome = 'wrong'")
+        database.conn.commit()
+    assert loaded(other).inputs != run.inputs
+
+
 def test_of_a_cell_it_gives_the_verdicts_by_conversation(run):
     cell = run.sweep(run.groups[0])[1].cell
     judged = run.judged(cell)

@@ -113,10 +113,11 @@ def test_every_table_is_there_or_named_with_the_reason(found, unlabelled):
     bare = tables(unlabelled)
     assert [made.name for made in bare.tables] == ["accuracy", "temperature", "labels"]
     assert bare.absent == (
-        "perturbation: no answer was perturbed",
-        f"labels-corrected: not corrected: {unlabelled.quality.source}",
-        "checkpoints: no checkpoints are named: give their stages in a file, --models FILE",
-        "conditions: every turn was made under the usual conditions",
+        "no table perturbation: no answer was perturbed",
+        f"no table labels-corrected: not corrected: {unlabelled.quality.source}",
+        "no table checkpoints: no checkpoints are named: give their stages in a file, "
+        "--models FILE",
+        "no table conditions: every turn was made under the usual conditions",
     )
 
 
@@ -145,7 +146,8 @@ def test_no_value_is_empty_and_no_gap_unnamed(found, beside):
             for column, value in zip(made.columns, of, strict=True):
                 assert value != "", column.key
                 if isinstance(value, Estimate) and column.interval:
-                    assert (value.low is None) == (value.gap is not None), (made.name, value)
+                    told = value.low is None or value.gap in (BELOW, ABOVE)
+                    assert told == (value.gap is not None), (made.name, value)
 
 
 def test_accuracy_counts_the_right_answers_of_those_checked(found, stored):
@@ -363,9 +365,9 @@ def test_a_share_without_an_interval_says_why():
     ("value", "low", "high", "shown"),
     [
         (0.2, 0.1, 0.3, Estimate(0.2, 0.1, 0.3)),
-        (-0.1, -0.3, 0.1, Estimate(0.0, 0.0, 0.1)),
-        (-0.1, -0.2, -0.01, Estimate(0.0, gap=BELOW)),  # and not 0 [0, 0], which looks sure
-        (1.2, 1.1, 1.3, Estimate(1.0, gap=ABOVE)),
+        # Moved with its interval, not cut off: that would look the surer the less it fits.
+        (-0.25, -0.375, -0.125, Estimate(0.0, 0.0, 0.125, BELOW)),
+        (1.25, 1.125, 1.375, Estimate(1.0, 0.875, 1.0, ABOVE)),
         (0.08, 0.09, 0.11, Estimate(0.08, 0.08, 0.11)),  # projected: the interval reaches to it
     ],
 )

@@ -21,11 +21,6 @@ from judge.plural import counted
 Forest = tuple[tuple[str, Difference], ...]
 
 
-def figures(run: MainRun, forest: Forest = ()) -> Iterator[Drawn]:
-    """Those that there is something to draw for; let go of each before the next, to save memory."""
-    return (made for made in figures_or_reasons(run, forest) if isinstance(made, Drawn))
-
-
 def figures_or_reasons(run: MainRun, forest: Forest = ()) -> Iterator[Drawn | Absent]:
     """Every figure of the kinds there are, or why it is absent; no two have the same name.
 

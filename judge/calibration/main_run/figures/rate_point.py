@@ -8,8 +8,8 @@ from matplotlib.lines import Line2D
 from judge.calibration.main_run.figures.canvas import INK
 from judge.calibration.main_run.figures.marks import BAR, MARKER_SIZE
 from judge.calibration.main_run.figures.sheet import Key
-from judge.calibration.main_run.main_run import LONE, CellRate
-from judge.calibration.main_run.tables.table import corrected_share, share
+from judge.calibration.main_run.main_run import CellRate
+from judge.calibration.main_run.tables.estimates import corrected_rate, judged_rate
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ def rate_point(of: CellRate) -> RatePoint | None:
     """None of a cell without a judged turn."""
     if of.rate is None:
         return None
-    found = corrected_share(of.rate.sigma, LONE)
+    found = corrected_rate(of)
     corrected = found.value is not None
     if not corrected:
-        found = share(of.rate.raw.value, of.rate.raw.interval, LONE)
+        found = judged_rate(of)
     if found.value is None:
         return None
     low, high = (None if end is None else 100 * end for end in (found.low, found.high))

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from judge.calibration.main_run.main_run import LONE, NOT_JUDGED, CellRate, MainRun
+from judge.calibration.main_run.main_run import NOT_JUDGED, CellRate, MainRun
 from judge.calibration.main_run.report_page.turn_files import PER_FILE, WITHHELD
 from judge.calibration.main_run.report_page.turn_order import TurnOrder
+from judge.calibration.main_run.tables.estimates import lone
 from judge.calibration.main_run.tables.fields import UNKNOWN, temperature_text
 from judge.calibration.main_run.tables.table import Estimate, corrected_share, share
 from judge.calibration.rates.rate import Rate
@@ -55,8 +56,8 @@ def _rates(rate: Rate) -> dict[str, Any]:
     found |= {of.category: (of.raw, of.corrected) for of in rate.labels}
     return {
         name: [
-            _estimate(share(raw.value, raw.interval, LONE)),
-            _estimate(corrected_share(corrected, LONE)),
+            _estimate(share(raw.value, raw.interval, lone(rate))),
+            _estimate(corrected_share(corrected, lone(rate))),
         ]
         for name, (raw, corrected) in found.items()
     }

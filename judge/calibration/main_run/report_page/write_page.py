@@ -13,7 +13,7 @@ from sqlite_utils import Database
 
 from annotator.reference_rule import ReferenceRule
 from generation.study import Study
-from judge.calibration.main_run.main_run import LONE, NOT_JUDGED, NOT_RUN, MainRun
+from judge.calibration.main_run.main_run import NOT_JUDGED, NOT_RUN, MainRun
 from judge.calibration.main_run.report_page.inert_json import inert_json
 from judge.calibration.main_run.report_page.page_data import page_data
 from judge.calibration.main_run.report_page.peoples_labels import peoples_labels
@@ -21,6 +21,7 @@ from judge.calibration.main_run.report_page.turn_files import write_turns
 from judge.calibration.main_run.report_page.turn_order import TurnOrder, turn_order
 from judge.calibration.main_run.report_page.wording import rate_text
 from judge.calibration.main_run.statements.statement import Statement
+from judge.calibration.main_run.tables.estimates import lone
 from judge.calibration.main_run.tables.shown import shown
 from judge.calibration.main_run.tables.table import Table, corrected_share, share
 from judge.plural import counted
@@ -76,8 +77,8 @@ def _index(
         style_hash=_policy_hash(style),
         script_hash=_policy_hash(script),
         data=Markup(inert_json(page_data(run, order))),
-        raw=rate_text(share(whole.raw.value, whole.raw.interval, LONE)),
-        corrected=rate_text(corrected_share(whole.sigma, LONE)),
+        raw=rate_text(share(whole.raw.value, whole.raw.interval, lone(whole))),
+        corrected=rate_text(corrected_share(whole.sigma, lone(whole))),
         turns=len(order.rows),
         datasets=len({of.cell.dataset for of in run.cells}),
         gaps=_gaps(run, order),

@@ -15,7 +15,7 @@ from annotator.measures.rate_bound import (
     judged_of_label,
     observed_share,
 )
-from judge.calibration.main_run.main_run import LONE
+from judge.calibration.main_run.tables.estimates import lone
 from judge.calibration.main_run.tables.table import Estimate, corrected_share, share
 from judge.calibration.rates.rate import INVERTED, Rate
 
@@ -65,18 +65,18 @@ def bound_test(
 ) -> BoundTest:
     """Of the corrected rate, or of the judge's own; `judged` are the verdicts behind it."""
     if not corrected:
-        estimate = share(rate.raw.value, rate.raw.interval, LONE)
+        estimate = share(rate.raw.value, rate.raw.interval, lone(rate))
         found = observed_share(judged, sigmas)
         sides = [bound_p(found, bound, side) for side in Side]
     elif rate.method == INVERTED and errors is not None:
-        estimate = corrected_share(rate.sigma, LONE)
+        estimate = corrected_share(rate.sigma, lone(rate))
         found = observed_share(judged, sigmas)
         sides = [
             corrected_bound_p(found, errors.sensitivity, errors.false_alarms, bound, side)
             for side in Side
         ]
     else:
-        estimate = corrected_share(rate.sigma, LONE)
+        estimate = corrected_share(rate.sigma, lone(rate))
         sides = [_post_stratified_p(rate, bound, side) for side in Side]
     low, high = estimate.low, estimate.high
     return BoundTest(

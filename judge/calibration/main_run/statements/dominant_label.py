@@ -12,7 +12,7 @@ import numpy as np
 
 from annotator.measures.double_sample import Judged
 from annotator.measures.paired_difference import PairedDifference, difference_of, shares_of
-from judge.calibration.main_run.main_run import LONE, CellRate, MainRun
+from judge.calibration.main_run.main_run import CellRate, MainRun
 from judge.calibration.main_run.statements.sentence import (
     UNDECIDED,
     adjusted,
@@ -20,14 +20,11 @@ from judge.calibration.main_run.statements.sentence import (
     basis,
     gap_of,
     name_of,
-    percent,
     points,
     tested,
     untested,
 )
 from judge.calibration.main_run.statements.statement import ALPHA, Kind, Statement
-from judge.calibration.main_run.tables.table import Estimate, share
-from judge.calibration.rates.rate import raw_rate
 from judge.plural import counted
 
 NONE_DEGENERATE = "no turn has a degenerate label"
@@ -46,7 +43,6 @@ class Dominance:
 class Found:
     about: str
     cell: CellRate | None
-    judged: Judged | None
     dominance: Dominance | None
     gap: str | None
 
@@ -77,7 +73,7 @@ def dominant_label_statements(run: MainRun) -> tuple[Statement, ...]:
         cells = dict.fromkeys((sweep[0].cell, sweep[-1].cell)) if sweep else {}
         found += [_found(run, about, run.by_cell[cell], labels) for cell in cells]
         if not cells:
-            found.append(Found(about, None, None, None, "there are no turns of a known T"))
+            found.append(Found(about, None, None, "there are no turns of a known T"))
     after, tests = adjusted([of.dominance.margin.p if of.dominance else None for of in found])
     return tuple(_statement(run, of, p, tests) for of, p in zip(found, after, strict=True))
 
@@ -88,23 +84,22 @@ def _found(run: MainRun, about: str, cell: CellRate, labels: Sequence[int]) -> F
     if len(labels) < 2:
         gap = f"the rubric has {counted(len(labels), 'degenerate label')}, none to compare"
     if gap or judged is None:
-        return Found(about, cell, None, None, gap)
+        return Found(about, cell, None, gap)
     dominance = dominance_of(judged, labels, seed=run.seed)
-    return Found(about, cell, judged, dominance, None if dominance else NONE_DEGENERATE)
+    return Found(about, cell, dominance, None if dominance else NONE_DEGENERATE)
 
 
 def _statement(run: MainRun, of: Found, adjusted_p: float | None, tests: int) -> Statement:
-    if of.dominance is None or of.judged is None or of.cell is None or adjusted_p is None:
+    if of.dominance is None or of.cell is None or adjusted_p is None:
         return untested(Kind.LABEL, of.about, of.gap or "", tests)
     margin, p = of.dominance.margin, of.dominance.margin.p or 0.0
     winner, runner_up = (
         run.rubric.category_ids[label] for label in (of.dominance.winner, of.dominance.runner_up)
     )
-    first, second = (_share(of.judged, k) for k in (of.dominance.winner, of.dominance.runner_up))
     verdict = winner if adjusted_p < ALPHA else UNDECIDED
     compared = (
-        f"{percent(first)} of the turns, before {runner_up} with {percent(second)}, "
-        f"{points(margin.value or 0.0, margin.interval)}"
+        f"{100 * (margin.second or 0.0):.1f}% of the turns, before {runner_up} with "
+        f"{100 * (margin.first or 0.0):.1f}%, {points(margin.value or 0.0, margin.interval)}"
     )
     told = (
         f"degenerate turns are most often {winner}, {compared}"
@@ -115,22 +110,17 @@ def _statement(run: MainRun, of: Found, adjusted_p: float | None, tests: int) ->
         kind=Kind.LABEL,
         about=of.about,
         verdict=verdict,
-        wording=f"{of.about}: {told}. Shares as judged; {basis(margin.conversations, [of.cell])}; "
-        f"{tested(p, adjusted_p, tests)}.",
+        wording=f"{of.about}: {told}. Shares as judged, each conversation counted once; "
+        f"{basis(margin.conversations, [of.cell])}; {tested(p, adjusted_p, tests)}.",
         n=margin.conversations,
         p=p,
         adjusted_p=adjusted_p,
         tests=tests,
         numbers={
-            f"share_of_{winner}": first.value,
-            f"share_of_{runner_up}": second.value,
+            f"share_of_{winner}": margin.second,
+            f"share_of_{runner_up}": margin.first,
             "margin": margin.value,
             "margin_low": margin.interval.low,
             "margin_high": margin.interval.high,
         },
     )
-
-
-def _share(judged: Judged, label: int) -> Estimate:
-    found = raw_rate(judged, np.array([label]))
-    return share(found.value, found.interval, LONE)

@@ -178,8 +178,9 @@ def _missing(of: Found, claim: Claim) -> str:
     """What the nearest verdict, which is not reached, would need."""
     asked = [MODE] if claim.verdict == PRESENT else list(of.tests)
     unclear = [T for T in asked if not (of.tests[T].is_below or of.tests[T].is_above)]
-    where = [at(T) for T in unclear]
-    missing = [f"the interval {listed(where)} has {NEAR} in it"] if unclear else []
+    around = [at(T) for T in unclear if of.tests[T].rate.low is not None]
+    missing = [f"the interval {listed(around)} has {NEAR} in it"] if around else []
+    missing += [f"{at(T)} {gap}" for T in unclear if (gap := of.tests[T].rate.gap)]
     missing += [of.gap] if of.gap and not of.tests[MODE].is_above else []
     clear = "the intervals are" if len(asked) > 1 else f"the interval {at(MODE)} is"
     return listed(missing or [f"{clear} clear of {NEAR}, but not by enough for the test"])

@@ -18,10 +18,10 @@ from judge.calibration.main_run.statements.sentence import (
     UNDECIDED,
     adjusted,
     at,
-    basis,
     gap_of,
     name_of,
     points,
+    shared_basis,
     tested,
     untested,
 )
@@ -91,7 +91,7 @@ def _statement(of: Found, adjusted_p: float | None, tests: int) -> Statement:
         about=of.about,
         verdict=verdict,
         wording=f"{of.about}: {_sentence(of, raw, corrected, verdict)}. Sign flips over "
-        f"{basis(raw.conversations, of.cells)}; {tested(raw.p, adjusted_p, tests)}.",
+        f"{shared_basis(raw.conversations, of.cells)}; {tested(raw.p, adjusted_p, tests)}.",
         n=raw.conversations,
         p=raw.p,
         adjusted_p=adjusted_p,
@@ -114,11 +114,13 @@ def _sentence(
     of: Found, raw: PairedDifference, corrected: CorrectedDifference, verdict: str
 ) -> str:
     rates = f"{100 * (raw.first or 0.0):.1f}% before, {100 * (raw.second or 0.0):.1f}% after"
-    moved = f"{rates} as judged, {points(raw.value or 0.0, raw.interval)}"
+    moved = f"{rates} as judged, each conversation counted once, "
+    moved += points(raw.value or 0.0, raw.interval)
     if corrected.value is None:
         moved += f"; not corrected: {corrected.undefined}"
     else:
-        moved += f"; corrected {points(corrected.value, corrected.interval)}"
+        moved += "; corrected, if the judge errs alike in both, "
+        moved += points(corrected.value, corrected.interval)
     changed = of.cells[-1].changed
     if changed:
         moved += (

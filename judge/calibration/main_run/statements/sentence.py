@@ -78,6 +78,17 @@ def basis(conversations: int, cells: Sequence[CellRate]) -> str:
     return f"{counted(conversations, 'conversation')}, {samples(cells)}"
 
 
+def shared_basis(conversations: int, cells: Sequence[CellRate]) -> str:
+    """Of what is compared over the conversations that all cells have; others are left out."""
+    most = max(of.rate.conversations for of in cells if of.rate is not None)
+    if conversations == most:
+        return basis(conversations, cells)
+    return (
+        f"{conversations:,} of {counted(most, 'conversation')}, those that all have, "
+        f"{samples(cells)}"
+    )
+
+
 def gap_of(cell: CellRate | None, where: str) -> str | None:
     """Why a cell cannot be tested, None if it can."""
     if cell is None:

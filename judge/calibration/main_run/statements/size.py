@@ -26,10 +26,10 @@ from judge.calibration.main_run.statements.sentence import (
     UNDECIDED,
     adjusted,
     at,
-    basis,
     gap_of,
     listed,
     points,
+    shared_basis,
     tested,
     untested,
 )
@@ -149,7 +149,7 @@ def _statement(of: Found, adjusted_p: float | None, tests: int) -> Statement:
         about=of.about,
         verdict=verdict,
         wording=f"{of.about}: {_sentence(of, of.scaling, verdict)}. {AS_JUDGED} in every model; "
-        f"{basis(n, of.cells)}; {tested(p, adjusted_p, tests)}{left}.",
+        f"{shared_basis(n, of.cells)}; {tested(p, adjusted_p, tests)}{left}.",
         n=n,
         p=p,
         adjusted_p=adjusted_p,

@@ -31,11 +31,11 @@ from judge.calibration.main_run.statements.sentence import (
     UNDECIDED,
     adjusted,
     at,
-    basis,
     gap_of,
     listed,
     name_of,
     points,
+    shared_basis,
     tested,
     untested,
 )
@@ -146,7 +146,7 @@ def _statement(of: Found, after: Sequence[float], tests: int) -> Statement:
         about=about,
         verdict=found.verdict,
         wording=f"{about}: {_sentence(of, course, found.verdict)}. {AS_JUDGED} at every T; "
-        f"{basis(n, of.cells)}; {tested(found.p, found.adjusted_p, tests)}{left}.",
+        f"{shared_basis(n, of.cells)}; {tested(found.p, found.adjusted_p, tests)}{left}.",
         n=n,
         p=found.p,
         adjusted_p=found.adjusted_p,

@@ -23,9 +23,6 @@ class Tables:
     tables: tuple[Table, ...]
     absent: tuple[str, ...] = ()
 
-    def as_dict(self) -> dict[str, object]:
-        return {"tables": [of.as_dict() for of in self.tables], "absent": list(self.absent)}
-
 
 Builder = Callable[[MainRun, Reported | None], Table]
 Reason = Callable[[MainRun], str]
@@ -45,5 +42,5 @@ def tables(run: MainRun, against: Reported | None = None) -> Tables:
     made = [(build(run, against), reason(run)) for build, reason in builders]
     return Tables(
         tuple(table for table, _ in made if table.rows),
-        tuple(f"{table.name}: {reason}" for table, reason in made if not table.rows),
+        tuple(f"no table {table.name}: {reason}" for table, reason in made if not table.rows),
     )

@@ -97,7 +97,7 @@ PERTURBATION = Field(
 )
 JUDGED = Field(Column("judged", "judged %", Kind.SHARE), judged_rate)
 CORRECTED = Field(Column("corrected", "corrected %", Kind.SHARE), corrected_rate)
-METHOD = Field(Column("correction", "how", once=True, short=METHODS), _method)
+METHOD = Field(Column("correction", "correction", once=True, short=METHODS), _method)
 SPREAD = Field(Column("sd", "SD", Kind.SHARE, interval=False), spread)
 TURNS = Field(Column("n", "n", Kind.COUNT), lambda of: of.rate.turns if of.rate else 0)
 CONVERSATIONS = Field(

@@ -1,13 +1,10 @@
-"""All tables as one JSON document: every number at full precision, every gap with its reason."""
+"""A table as JSON: every number at full precision, every gap with its reason."""
 
 import json
 
-from judge.calibration.main_run.tables.all_tables import Tables
+from judge.calibration.main_run.tables.table import Table
 
 
-def as_json(tables: Tables) -> str:
-    """Keys in order of the alphabet; raises ValueError rather than write NaN."""
-    told = json.dumps(
-        tables.as_dict(), ensure_ascii=False, indent=2, sort_keys=True, allow_nan=False
-    )
-    return f"{told}\n"
+def as_json(table: Table) -> str:
+    """Raises ValueError rather than write NaN."""
+    return f"{json.dumps(table.as_dict(), ensure_ascii=False, indent=2, allow_nan=False)}\n"

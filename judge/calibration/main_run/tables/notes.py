@@ -40,10 +40,7 @@ def judge_notes(run: MainRun) -> Iterable[str]:
     """The judge, how its runs are read, and its kappa."""
     runs = f"{run.reading} ({counted_runs(run.judge_runs)})" if run.judge_runs > 1 else run.reading
     yield f"judge: {judge_name(run.judge)}, {runs}, rubric {run.rubric.version}"
-    yield (
-        f"kappa: of the judge with people, over the labels: {run.quality.labels.text} "
-        f"({run.quality.source})"
-    )
+    yield f"kappa: of the judge with people, over the labels: {run.quality.text}"
 
 
 def correction_notes(run: MainRun, cells: Sequence[CellRate]) -> Iterable[str]:
@@ -87,6 +84,7 @@ def _left_out(cells: Sequence[CellRate]) -> Iterable[str]:
 
 def _intervals() -> str:
     return (
-        f"intervals are {LEVEL:.0%}, by conversation, and those of corrected rates allow for the "
-        "labels' chance too"
+        f"intervals are {LEVEL:.0%}, by conversation: Wilson's score interval at the effective "
+        "number of items, or of inverted rates the delta method; those of corrected rates allow "
+        "for the labels' chance too"
     )

@@ -9,12 +9,12 @@ from annotator.measures.double_sample import Corrected
 from annotator.measures.interval import Interval
 
 BELOW = (
-    "no interval: fewer are judged so than the judge's errors alone would give; these do not hold "
-    "here, and the 0 is no sure one"
+    "below 0 as estimated, since fewer are judged so than the judge's errors alone would give; "
+    "moved to 0 with its interval"
 )
 ABOVE = (
-    "no interval: more are judged so than the judge's errors would leave; these do not hold here, "
-    "and the 100% is no sure one"
+    "above 100% as estimated, since more are judged so than the judge's errors would leave; moved "
+    "to 100% with its interval"
 )
 
 
@@ -29,7 +29,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its 95% interval. `gap` says why there is no value, or no interval.
+    """A value with its 95% interval. `gap` says why there is no value, or none of what it needs.
 
     Raises ValueError for NaN or infinity, and where neither value nor gap is there.
     """
@@ -104,19 +104,14 @@ def share(value: float | None, interval: Interval, lone: str) -> Estimate:
 
 
 def corrected_share(found: Corrected, lone: str) -> Estimate:
-    """A corrected rate within 0 to 1, or why there is none.
-
-    An interval with no part between them is left out: it would be a single point, and look sure.
-    One that misses its value, which shares that sum to 1 can do, reaches to it.
-    """
-    value, low, high = found.clipped, found.interval.low, found.interval.high
-    if value is None:
+    """A corrected rate within 0 to 1, or why there is none; one that was beyond says so."""
+    value, interval = found.clipped, found.clipped_interval
+    if value is None or found.value is None:
         return Estimate(None, gap=f"not corrected: {found.undefined}")
-    if low is None or high is None:
-        return Estimate(value, gap=_no_interval(found.interval, lone))
-    if high <= 0 or low >= 1:
-        return Estimate(value, gap=BELOW if high <= 0 else ABOVE)
-    return Estimate(value, max(0.0, min(low, value)), min(1.0, max(high, value)))
+    if interval.low is None or interval.high is None:
+        return Estimate(value, gap=_no_interval(interval, lone))
+    beyond = {-1: BELOW, 0: None, 1: ABOVE}[int(found.value > 1) - int(found.value < 0)]
+    return Estimate(value, interval.low, interval.high, beyond)
 
 
 def _no_interval(interval: Interval, lone: str) -> str:
