@@ -50,6 +50,13 @@ def test_the_rule_is_of_the_data_sets_name_and_of_what_a_conversation_says(study
     assert canary_items(study.pipeline) == {i.hash for i in study.items.values() if is_secret(i)}
 
 
+def test_the_same_messages_under_another_name_are_secret_too(study):
+    twin = Conversation("mine", "1", (Message("user", f"{SECRET} 0"),))
+    turn = Turn(Answer(twin, "Another answer."), "Why?", "held-out")
+    TurnStore(study.pipeline).add_turns(Run("import", {"twin": True}), [turn])
+    assert turn.item.hash in canary_items(study.pipeline)
+
+
 def test_anchors_are_of_the_other_items_and_the_rest_is_counted(study, tmp_path):
     judged(study)
     result = exported(study, tmp_path)

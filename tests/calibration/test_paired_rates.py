@@ -183,6 +183,12 @@ def test_a_contrast_without_any_variance_is_named():
     assert (lone.p, lone.interval.low, lone.note) == (None, None, LONE)
 
 
+def test_no_interval_of_a_contrast_is_wider_than_what_rates_can_do():
+    few = [judged([0, 1, 0], 1), judged([1, 0, 1], 1)]
+    found = contrast(paired_rates(few, GENUINE), np.array([-1.0, 1.0]))
+    assert (found.interval.low, found.interval.high) == (-1.0, 1.0)
+
+
 def test_a_condition_without_turns_is_refused():
     with pytest.raises(ValueError, match="every condition needs a turn"):
         paired_rates([judged([1], 1), judged([], 1)], GENUINE)
@@ -247,3 +253,12 @@ def test_clustered_turns_and_weighted_labels_count_as_fewer():
     )
     assert judged_of_label(labelled, 0).turns == pytest.approx(25 / 11)
     assert judged_of_label(labelled, 0).shares.tolist() == pytest.approx([0.8, 0.2])
+
+
+def test_less_than_one_false_alarm_is_melded_as_it_is_and_not_as_more():
+    """Beta(0.2, 21): its quantiles by the inverse, not by distances, where its density is ∞."""
+    rare, sure = Share(0.01, 20.0), Share(1.0, 1e9)
+    alarms = np.random.default_rng(0).beta(0.2, 20.8, 400_000)
+    drawn = float(((1 - 0.05 - 0.95 * alarms) ** 200).mean())
+    found = corrected_bound_p(Share(0.0, 200.0), sure, rare, 0.05, Side.BELOW)
+    assert found == pytest.approx(drawn, rel=0.02)

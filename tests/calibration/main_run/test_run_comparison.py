@@ -93,6 +93,17 @@ def test_runs_without_a_shared_conversation_are_two_samples_and_say_so(runs, tmp
     assert comparison.absent == (f"2 cells of {base.name} alone, not compared",)
 
 
+def test_no_difference_is_beyond_a_whole_or_outside_its_interval(tmp_path):
+    """All turns of one run are judged genuine, none of the other's."""
+    made = replace(MADE, datasets={"gsm8k": 12}, rate=lambda of: float(of.model == "Made-8B"))
+    made = replace(made, sensitivity=0.9, specificity=0.9, labelled=60)
+    study = make_main_run(tmp_path / "study", made)
+    for row in rows(compare_runs(loaded(study, "made/Made-1B"), loaded(study, "made/Made-8B"))):
+        for key in ("difference", "corrected"):
+            found = row[key]
+            assert -1 <= found["low"] <= found["value"] <= found["high"] <= 1
+
+
 def test_a_cell_without_verdicts_is_a_row_that_says_so(runs):
     base, other = runs
     gone = other.verdicts.cell == 0

@@ -67,6 +67,15 @@ def test_a_run_is_named_whole_or_by_the_head_of_its_id(database):
     assert names(select_runs(database, "1234", "")) == ["mine/b"]
 
 
+def test_of_imports_of_one_name_none_is_guessed(database):
+    for day in (1, 2):
+        add_run(database, "example", day=day, kind="example", run_id=f"sha256:{day}abc")
+    with pytest.raises(InputError, match=r"2 runs are named 'example'; name one by its id: 1abc"):
+        select_runs(database, "example", "")
+    assert select_runs(database, "2abc", "").name == "example 2abc"
+    assert newest_runs(database).name == "example 2abc"
+
+
 def test_an_unknown_run_is_refused_with_those_there_are(database):
     add_run(database, "mine/a")
     with pytest.raises(InputError, match=r"'nothing'; the runs are .*mine/a.*--study s"):

@@ -180,6 +180,11 @@ def exported(study: Study, folder):
         return load_export(export_calibration(pipeline_db, calibration, folder / "x").folder)
 
 
+def test_no_annotator_is_named_and_ties_are_told(study, run):
+    assert "made-up," not in run.quality.source
+    assert run.reference_rule == "labels of the only annotator"
+
+
 def test_its_fingerprint_changes_with_a_single_verdict(study, run, tmp_path):
     assert loaded(study).inputs == run.inputs
     other = make_main_run(tmp_path / "study", MADE)
