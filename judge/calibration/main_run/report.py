@@ -10,6 +10,14 @@ from judge.calibration.main_run.tables.table import Table
 
 
 @dataclass(frozen=True)
+class DrawnFile:
+    """A figure of a report by its file in the folder figures, and what it shows."""
+
+    file: str
+    title: str
+
+
+@dataclass(frozen=True)
 class Report:
     """Of one run, or of a run and the one that it is compared with: then the first is the base.
 

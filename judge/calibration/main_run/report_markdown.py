@@ -3,20 +3,20 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from judge.calibration.main_run.report import Report, heading
+from judge.calibration.main_run.report import DrawnFile, Report, heading
 from judge.calibration.main_run.report_text import statement_blocks
 from judge.calibration.main_run.tables.markdown import as_markdown, escaped
 
 
 def report_markdown(
-    report: Report, figures: Sequence[tuple[str, str]], absent_figures: Sequence[str]
+    report: Report, figures: Sequence[DrawnFile], absent_figures: Sequence[str]
 ) -> str:
-    """`figures` are the (file, title) of each; files lie in the folder figures beside it."""
+    """`figures` lie in the folder figures beside it."""
     return "\n".join(_parts(report, figures, absent_figures)) + "\n"
 
 
 def _parts(
-    report: Report, figures: Sequence[tuple[str, str]], absent_figures: Sequence[str]
+    report: Report, figures: Sequence[DrawnFile], absent_figures: Sequence[str]
 ) -> Iterator[str]:
     yield f"# {escaped(report.title)}\n"
     yield "\n".join(f"- {escaped(line)}" for line in heading(report))
@@ -24,7 +24,7 @@ def _parts(
     yield from (f"\n{as_markdown(table)}" for table in report.tables)
     if figures:
         yield "\n## Figures\n"
-        yield "\n\n".join(f"![{escaped(title)}](figures/{file})" for file, title in figures)
+        yield "\n\n".join(f"![{escaped(of.title)}](figures/{of.file})" for of in figures)
     for name, *statements in statement_blocks(report.statements):
         yield f"\n## {escaped(name)}\n"
         yield "\n".join(f"- {escaped(of.removeprefix('· '))}" for of in statements)

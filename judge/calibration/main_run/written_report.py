@@ -14,7 +14,7 @@ from judge.calibration.main_run.figures.absence import Absent
 from judge.calibration.main_run.figures.all_figures import figures_or_reasons
 from judge.calibration.main_run.figures.canvas import save
 from judge.calibration.main_run.main_run import MainRun
-from judge.calibration.main_run.report import Report
+from judge.calibration.main_run.report import DrawnFile, Report
 from judge.calibration.main_run.report_folder import report_folder
 from judge.calibration.main_run.report_markdown import report_markdown
 from judge.calibration.main_run.report_page.write_page import write_page
@@ -59,6 +59,7 @@ def write_report(
                 study=study,
                 rule=rule,
                 provenance=report.provenance,
+                figures=drawn,
             )
 
 
@@ -71,7 +72,7 @@ def _write_tables(folder: Path, report: Report) -> None:
 
 def _draw(
     folder: Path, run: MainRun, pipeline_db: Database, study: Study
-) -> tuple[list[tuple[str, str]], list[str]]:
+) -> tuple[list[DrawnFile], list[str]]:
     """The PNG and title of each figure, and why others are not there."""
     folder.mkdir()
     drawn, absent = [], []
@@ -83,7 +84,7 @@ def _draw(
             absent.append(str(made))
         else:
             save(made, folder)
-            drawn.append((f"{made.name}.png", made.title))
+            drawn.append(DrawnFile(f"{made.name}.png", made.title))
     return drawn, absent
 
 

@@ -14,6 +14,7 @@ from sqlite_utils import Database
 from annotator.reference_rule import ReferenceRule
 from generation.study import Study
 from judge.calibration.main_run.main_run import NOT_JUDGED, NOT_RUN, MainRun
+from judge.calibration.main_run.report import DrawnFile
 from judge.calibration.main_run.report_page.inert_json import inert_json
 from judge.calibration.main_run.report_page.page_data import page_data
 from judge.calibration.main_run.report_page.peoples_labels import peoples_labels
@@ -40,10 +41,12 @@ def write_page(
     study: Study,
     rule: ReferenceRule,
     provenance: Mapping[str, object],
+    figures: Sequence[DrawnFile] = (),
 ) -> None:
     """Write index.html and the folder turns into an existing, empty `folder`.
 
-    It opens from there in any browser, without a network. `rule` is the one by which people's
+    It opens from there in any browser, without a network. `figures` lie in the folder figures
+    beside it. `rule` is the one by which people's
     labels became reference labels. Texts that must not be published are not in it. The same study
     gives the same bytes. Raises InputError where the study has changed since `run` was computed.
     """
@@ -51,7 +54,7 @@ def write_page(
     (folder / TURNS).mkdir()
     people = peoples_labels(pipeline_db, study, run.rubric, rule)
     write_turns(folder / TURNS, order, run, pipeline_db, people)
-    page = _index(run, order, statements, tables, provenance)
+    page = _index(run, order, statements, tables, provenance, figures)
     (folder / INDEX).write_bytes(page.encode())
 
 
@@ -61,6 +64,7 @@ def _index(
     statements: Sequence[Statement],
     tables: Sequence[Table],
     provenance: Mapping[str, object],
+    figures: Sequence[DrawnFile],
 ) -> str:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -83,6 +87,7 @@ def _index(
         datasets=len({of.cell.dataset for of in run.cells}),
         gaps=_gaps(run, order),
         statements=_by_kind(statements),
+        figures=figures,
         tables=[shown(table) for table in tables],
         provenance=provenance,
     )
