@@ -11,6 +11,7 @@ from rubrics.errors import InputError
 from rubrics.fingerprint import fingerprint
 
 CATEGORY_COUNT = 7  # FOLLOWUPEVAL labels a turn with one of seven categories (arXiv 2604.02315)
+RESERVED = ("invalid", "unreadable")  # outcomes of a judge beside the labels
 ID = r"[a-z][a-z0-9_]*"  # what judges answer and reports print: nothing to normalise or escape
 KEY = r"[1-9]"  # letters are the page's own shortcuts
 
@@ -207,8 +208,14 @@ def _category(entry: dict[str, Any], where: str) -> Category:
     sigma = entry["sigma"]
     if type(sigma) is not int or sigma not in (0, 1):  # True and 1.0 equal 1, yet are not meant
         raise InputError(f"{where}: sigma is {sigma!r}, expected 0 or 1")
+    identity = _word(entry, "id", where, ID, "lower-case letters, digits and _")
+    if identity in RESERVED:
+        raise InputError(
+            f"{where}: id is {identity!r}, which stands for verdicts that cannot be read; expected "
+            "another"
+        )
     return Category(
-        id=_word(entry, "id", where, ID, "lower-case letters, digits and _"),
+        id=identity,
         name=_text(entry, "name", where),
         sigma=sigma,
         key=_word(entry, "key", where, KEY, "one digit from 1 to 9, in quotes"),

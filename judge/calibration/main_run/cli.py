@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from annotator.reference_rule import ReferenceRule
-from generation.command import study_option
+from generation.command import one_line, study_option
 from generation.study import Study
 from judge.calibration.options import (
     SEED,
@@ -91,6 +91,8 @@ def report_command(
     """
     if len(names) > 2 or (names and plan):
         raise click.UsageError("name one run, two to compare, or --plan with the runs of a plan.")
+    if len(set(names)) < len(names):
+        raise click.UsageError("the two runs to compare are one; name another.")
     if html and output is None:
         raise click.UsageError("--html writes a page beside the tables; name a folder: --output.")
     if html and len(names) == 2:
@@ -102,7 +104,6 @@ def report_command(
     from judge.calibration.main_run.report_folder import check_place
     from judge.calibration.main_run.report_text import report_text
     from judge.calibration.main_run.study_report import Request, report_study
-    from judge.calibration.main_run.written_report import write_report
     from judge.store import open_study
 
     if output is not None:
@@ -110,11 +111,14 @@ def report_command(
     request = Request(
         names, plan, version, judge, runs, reading, rule, export, models, against, seed, html
     )
-    with open_study(study) as pipeline_db:
+    # One snapshot: what a judge or a probe adds meanwhile is in no part of the report.
+    with open_study(study) as pipeline_db, pipeline_db.atomic():
         found = report_study(pipeline_db, study, request)
         if output is not None:
+            from judge.calibration.main_run.written_report import write_report
+
             write_report(output, found, pipeline_db, study, rule=rule, html=html)
-            click.echo(f"report: {output}", err=True)
+            click.echo(f"report: {one_line(str(output))}", err=True)
     if as_json:
         click.echo(json.dumps(found.as_dict(), indent=2, allow_nan=False))
     else:

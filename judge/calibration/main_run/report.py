@@ -7,6 +7,7 @@ from typing import Any
 from judge.calibration.main_run.main_run import MainRun
 from judge.calibration.main_run.statements.statement import Statement
 from judge.calibration.main_run.tables.table import Table
+from judge.plural import counted
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,7 @@ def _turns(runs: Sequence[MainRun]) -> str:
     for run in runs:
         turns, unjudged = sum(of.turns for of in run.cells), sum(of.unjudged for of in run.cells)
         left = f", {unjudged:,} of them not judged{_in_every_run(run)}" if unjudged else ""
-        models = f"{len(run.models)} model{'s' if len(run.models) != 1 else ''}"
-        told.append(f"{turns:,} turns of {models}{left}")
+        told.append(f"{counted(turns, 'turn')} of {counted(len(run.models), 'model')}{left}")
     return "; ".join(told)
 
 

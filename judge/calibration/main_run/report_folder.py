@@ -56,9 +56,9 @@ def check_place(path: Path) -> None:
 
 
 def _take_place(written: Path, path: Path, old: Path) -> None:
-    if path.exists():
-        path.rename(old)
     try:
+        if path.exists():
+            path.rename(old)
         written.rename(path)
     except BaseException:
         if old.exists():
@@ -69,7 +69,7 @@ def _take_place(written: Path, path: Path, old: Path) -> None:
 
 def _refuse_other(path: Path) -> None:
     """Raises InputError for what is no report, or holds files that no report of ours has."""
-    if not path.exists() and not path.is_symlink():
+    if not path.is_symlink() and (not path.exists() or (path.is_dir() and not any(path.iterdir()))):
         return
     try:
         told = json.loads((path / MANIFEST).read_bytes())
@@ -87,7 +87,12 @@ def _refuse_other(path: Path) -> None:
 
 
 def _files(folder: Path) -> list[str]:
-    return sorted(str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file())
+    """All that is in it, empty folders and links among it."""
+    return sorted(
+        str(path.relative_to(folder))
+        for path in folder.rglob("*")
+        if path.is_symlink() or not path.is_dir() or not any(path.iterdir())
+    )
 
 
 def _manifest(folder: Path, provenance: Mapping[str, Any]) -> bytes:

@@ -7,6 +7,7 @@ from judge.calibration.main_run.report import Report, heading
 from judge.calibration.main_run.statements.statement import Statement
 from judge.calibration.main_run.tables.text import tables_text
 from judge.plain_text import wrapped
+from judge.plural import counted
 from rubrics import short
 
 
@@ -36,7 +37,7 @@ def rests_on(report: Report) -> Iterable[str]:
     """The runs, hashes, seed and versions in a few lines, and how to build it again."""
     told = report.provenance
     for run in told["runs"]:
-        yield f"run {run['name']} ({short(run['run_id'])}), {run['turns']:,} turns"
+        yield f"run {run['name']} ({short(run['run_id'])}), {counted(run['turns'], 'turn')}"
     export = told["export"]
     yield "; ".join(
         filter(

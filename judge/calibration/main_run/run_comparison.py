@@ -17,7 +17,7 @@ from judge.calibration.main_run.main_run import NOT_JUDGED, MainRun
 from judge.calibration.main_run.statements.sentence import UNDECIDED, adjusted, chance
 from judge.calibration.main_run.statements.statement import ALPHA
 from judge.calibration.main_run.tables.estimates import LONE_CONVERSATION, kappa_estimate
-from judge.calibration.main_run.tables.fields import UNKNOWN, temperature_text
+from judge.calibration.main_run.tables.fields import UNKNOWN
 from judge.calibration.main_run.tables.table import Column, Estimate, Kind, Table, Value
 from judge.calibration.rates.turn_verdicts import Cell
 from judge.plural import counted
@@ -154,7 +154,7 @@ def _row(of: _CellDifference, p_holm: float | None, base: MainRun) -> tuple[Valu
         cell.setting,
         cell.dataset,
         of.model,
-        temperature_text(cell),
+        cell.temperature_text,
         ", ".join(filter(None, (cell.perturbation, cell.condition))),
         Estimate(found.first) if found else Estimate(None, gap=of.gap),
         Estimate(found.second) if found else Estimate(None, gap=of.gap),

@@ -85,6 +85,8 @@ def _draw(
         else:
             save(made, folder)
             drawn.append(DrawnFile(f"{made.name}.png", made.title))
+    if not drawn:
+        folder.rmdir()
     return drawn, absent
 
 

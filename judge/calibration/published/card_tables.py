@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from annotator.measures.confusion import INVALID
-from judge.calibration.main_run.judge_quality import KappaFound
+from judge.calibration.main_run.tables.markdown import escaped
 from judge.calibration.published.published import Published
 from judge.calibration.published.verdicts import JudgeVerdicts
 from rubrics import Rubric, canonical_json, short
@@ -45,8 +45,8 @@ def judges(done: Published) -> str:
                 canonical_json(made.parameters),
                 f"{of.written:,}",
                 f"{of.outcomes[INVALID]:,}",
-                _kappa(quality.labels),
-                _kappa(quality.sigma),
+                quality.labels.text,
+                quality.sigma.text,
                 quality.source if known else "",
             )
         )
@@ -100,22 +100,10 @@ def rubrics(done: Published) -> str:
     return _table(("rubric", "hash"), [(of.version, of.hash) for of in done.rubrics])
 
 
-def _kappa(found: KappaFound) -> str:
-    if found.value is None:
-        return f"not known: {found.undefined}"
-    if found.low is None or found.high is None:
-        return f"{found.value:.2f}, no interval, n = {found.n:,}"
-    return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}], n = {found.n:,}"
-
-
 def _counts(header: Sequence[str], found: Counter[tuple[str, ...]]) -> str:
     return _table(header, [(*key, f"{count:,}") for key, count in sorted(found.items())])
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").split())
+    return "\n".join(f"| {' | '.join(map(escaped, line))} |" for line in lines)

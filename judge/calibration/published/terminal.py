@@ -1,7 +1,7 @@
 """What `calibrate dataset` prints."""
 
+from generation.command import one_line
 from judge.calibration.published.published import Published
-from judge.plain_text import visible
 from judge.plural import counted
 
 
@@ -23,4 +23,4 @@ def published_text(done: Published) -> str:
     for reason, count in sorted(done.labels.left_out.items()):
         lines.append(f"left out, {reason}: {counted(count, 'annotation')}")
     lines.append(f"its card, to read before it is published: {done.folder / 'README.md'}")
-    return "\n".join(map(visible, lines))
+    return "\n".join(map(one_line, lines))

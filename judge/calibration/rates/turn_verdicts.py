@@ -15,6 +15,7 @@ from rubrics import InputError, Rubric
 
 CHUNK = 50_000  # rows read at once; only numbers are kept of them
 _CELL = "turns.setting, turns.model, turns.temperature, turns.perturbation, turns.condition"
+_TYPES = (np.int32, np.int32, np.int64, np.uint64)  # cell, conversation, sample, item
 _OF_RUNS = """turns.turn_id IN (SELECT turn_id FROM run_turns
                                WHERE run_id IN (SELECT value FROM json_each(?)))"""
 
@@ -33,6 +34,14 @@ class Cell:
     def as_dict(self) -> dict[str, object]:
         return asdict(self)
 
+    @property
+    def temperature_text(self) -> str:
+        """As short as it is told apart from any other; "unknown" where an import left it unsaid."""
+        if self.temperature is None:
+            return "unknown"
+        short = f"{self.temperature:g}"
+        return short if float(short) == self.temperature else repr(self.temperature)
+
 
 @dataclass(frozen=True)
 class TurnVerdicts:
@@ -46,7 +55,7 @@ class TurnVerdicts:
     cells: tuple[Cell, ...]
     cell: NDArray[np.int32]
     conversation: NDArray[np.int32]
-    sample: NDArray[np.int32]
+    sample: NDArray[np.int64]
     verdicts: NDArray[np.int8]
     unjudged: NDArray[np.int64]
     outcomes: int
@@ -138,9 +147,9 @@ def turn_verdicts(
         made.append(map(datasets.__getitem__, ids))
         of_cell = [cells.setdefault(key, len(cells)) for key in zip(*made, strict=True)]
         numbers = [conversations[conversation_id] for conversation_id in ids]
-        columns = (np.array(column, dtype=np.int32) for column in (of_cell, numbers, samples))
-        chunks.append((*columns, item_keys(hashes)))
-    empty = [np.zeros(0, dtype) for dtype in (np.int32, np.int32, np.int32, np.uint64)]
+        columns = zip((of_cell, numbers, samples), _TYPES, strict=False)
+        chunks.append((*(np.array(of, dtype) for of, dtype in columns), item_keys(hashes)))
+    empty = [np.zeros(0, dtype) for dtype in _TYPES]
     columns = [np.concatenate(parts) for parts in zip(empty, *chunks, strict=True)]
     return _matched([_cell(made) for made in cells], columns, items, outcomes)
 

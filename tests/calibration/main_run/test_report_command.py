@@ -208,6 +208,7 @@ def test_an_unknown_run_is_refused_in_one_line(study):
 
 def test_a_folder_that_is_no_report_is_refused_before_anything_is_read(tmp_path):
     (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("…")
     nowhere = Study(tmp_path / "no study")
     refusal = failed(run(nowhere, "report", "--output", str(tmp_path / "mine")))
     assert "is no report, so it is not overwritten" in refusal

@@ -68,12 +68,26 @@ def test_what_is_no_report_is_never_replaced(tmp_path, make):
         path.symlink_to(tmp_path / "report")
     else:
         path.mkdir()
-        if make == "foreign manifest":
-            (path / MANIFEST).write_text('["kind"]')
+        (path / (MANIFEST if make == "foreign manifest" else "a")).write_text('["kind"]')
     with pytest.raises(InputError, match="is no report, so it is not overwritten"):
         check_place(path)
     with pytest.raises(InputError, match="is no report"):
         write(path, "two")
+
+
+def test_an_empty_folder_is_a_place_for_a_report(tmp_path):
+    (tmp_path / "report").mkdir()
+    write(tmp_path / "report", "one")
+    assert (tmp_path / "report" / "tables" / "a.md").read_text() == "one"
+
+
+@pytest.mark.parametrize("put", ["empty folder", "link to a folder"])
+def test_nor_is_a_folder_or_a_link_that_somebody_put_there(tmp_path, put):
+    write(tmp_path / "report", "one")
+    theirs = tmp_path / "report" / "theirs"
+    theirs.mkdir() if put == "empty folder" else theirs.symlink_to(tmp_path)
+    with pytest.raises(InputError, match=r"holds theirs, which is not of the report"):
+        check_place(tmp_path / "report")
 
 
 def test_a_file_that_somebody_put_into_a_report_is_never_lost(tmp_path):

@@ -113,7 +113,7 @@ def test_every_table_is_there_or_named_with_the_reason(found, unlabelled):
     bare = tables(unlabelled)
     assert [made.name for made in bare.tables] == ["accuracy", "temperature", "labels"]
     assert bare.absent == (
-        "no table perturbation: no answer was perturbed",
+        "no table perturbation: no answer was perturbed under the usual conditions",
         f"no table labels-corrected: not corrected: {unlabelled.quality.source}",
         "no table checkpoints: no checkpoints are named: give their stages in a file, "
         "--models FILE",
@@ -255,7 +255,7 @@ def test_without_labels_rates_stay_as_judged_and_say_so(unlabelled):
 
 
 def test_labels_and_unreadable_verdicts_are_all_of_the_judged_turns(run, found):
-    keys = (*run.rubric.category_ids, "unreadable")
+    keys = (*(f"label_{of}" for of in run.rubric.category_ids), "unreadable")
     for of in rows(found, "labels"):
         if of["n"]:
             assert sum(of[key].value for key in keys) == pytest.approx(1)
@@ -269,7 +269,7 @@ def test_a_label_that_nobody_got_is_not_sure_to_be_absent(run, found):
     lacking = [
         after[key]
         for before, after in zip(judged, corrected, strict=True)
-        for key in run.rubric.category_ids
+        for key in (f"label_{of}" for of in run.rubric.category_ids)
         if before[key].value == 0 and before[key].low is not None
     ]
     assert lacking

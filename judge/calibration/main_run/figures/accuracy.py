@@ -61,7 +61,7 @@ def _figure(run: MainRun, dataset: str) -> Drawn | Absent:
     for model, of in cells.items():
         place = _place(of, run.accuracy(model, dataset))
         if place is None:
-            gaps.append((of.gap or "accuracy not known", shown[model], ""))
+            gaps.append((of.gap or "accuracy not known", shown[model] or "no model", ""))
         else:
             places[model] = place
     if not places:

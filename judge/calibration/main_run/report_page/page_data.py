@@ -6,7 +6,7 @@ from judge.calibration.main_run.main_run import NOT_JUDGED, CellRate, MainRun
 from judge.calibration.main_run.report_page.turn_files import PER_FILE, WITHHELD
 from judge.calibration.main_run.report_page.turn_order import TurnOrder
 from judge.calibration.main_run.tables.estimates import lone
-from judge.calibration.main_run.tables.fields import UNKNOWN, temperature_text
+from judge.calibration.main_run.tables.fields import UNKNOWN
 from judge.calibration.main_run.tables.table import Estimate, corrected_share, share
 from judge.calibration.rates.rate import Rate
 
@@ -40,7 +40,7 @@ def _cell(of: CellRate) -> dict[str, Any]:
         "model": cell.model or UNKNOWN,
         "dataset": cell.dataset,
         "setting": cell.setting,
-        "temperature": temperature_text(cell),
+        "temperature": cell.temperature_text,
         "perturbation": cell.perturbation,
         "condition": cell.condition,
         "turns": of.turns,

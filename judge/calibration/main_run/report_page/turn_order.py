@@ -94,7 +94,7 @@ def _columns(pipeline_db: Database, run: MainRun, cells: tuple[CellRate, ...]) -
                                    WHERE run_id IN (SELECT value FROM json_each(?)))""",
         [json.dumps(run.selection.run_ids)],
     )
-    types = (np.int64, np.int32, np.int32, np.int32, np.uint64)
+    types = (np.int64, np.int32, np.int32, np.int64, np.uint64)
     chunks = [[np.zeros(0, dtype) for dtype in types]]
     while found := rows.fetchmany(CHUNK):
         row, sample, hashes, ids, setting, model, *made = zip(*found, strict=True)

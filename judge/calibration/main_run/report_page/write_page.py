@@ -25,6 +25,7 @@ from judge.calibration.main_run.statements.statement import Statement
 from judge.calibration.main_run.tables.estimates import lone
 from judge.calibration.main_run.tables.shown import shown
 from judge.calibration.main_run.tables.table import Table, corrected_share, share
+from judge.plain_text import visible
 from judge.plural import counted
 
 INDEX, TURNS = "index.html", "turns"
@@ -67,7 +68,11 @@ def _index(
     figures: Sequence[DrawnFile],
 ) -> str:
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_spelt_out,
     )
     environment.filters |= {"sentence": _sentence, "json": inert_json}
     environment.globals["counted"] = counted
@@ -135,3 +140,8 @@ def _policy_hash(text: str) -> str:
 
 def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
+
+
+def _spelt_out(value: object) -> object:
+    """Names and sentences with what could not be seen, or would turn a line around, spelt out."""
+    return value if isinstance(value, Markup) or not isinstance(value, str) else visible(value)

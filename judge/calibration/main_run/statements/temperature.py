@@ -156,7 +156,7 @@ def _statement(of: Found, after: Sequence[float], tests: int) -> Statement:
 
 
 def _sentence(of: Found, course: Course, verdict: str) -> str:
-    temperatures = [f"{cell.cell.temperature:g}" for cell in of.cells]
+    temperatures = [cell.cell.temperature_text for cell in of.cells]
     over = f"from T = {temperatures[0]} to {temperatures[-1]}"
     rates = " / ".join(f"{100 * rate:.1f}" for rate in course.paired.rates)
     rates = f"{rates}% at T = {' / '.join(temperatures)}"
@@ -183,7 +183,7 @@ def _sentence(of: Found, course: Course, verdict: str) -> str:
 
 
 def _numbers(of: Found, course: Course) -> dict[str, float | None]:
-    names = [f"{cell.cell.temperature:g}" for cell in of.cells]
+    names = [cell.cell.temperature_text for cell in of.cells]
     numbers: dict[str, float | None] = {
         f"rate_at_{name}": float(rate)
         for name, rate in zip(names, course.paired.rates, strict=True)

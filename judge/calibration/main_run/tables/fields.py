@@ -14,7 +14,6 @@ from judge.calibration.main_run.tables.estimates import (
 )
 from judge.calibration.main_run.tables.table import Column, Kind, Table, Value
 from judge.calibration.rates.rate import INVERTED, POST_STRATIFIED
-from judge.calibration.rates.turn_verdicts import Cell
 
 UNCORRECTED = "none"
 METHODS = {POST_STRATIFIED: "P", INVERTED: "I", UNCORRECTED: "–"}  # as `calibrate rates` has them
@@ -73,10 +72,6 @@ def lowest(run: MainRun, cells: Iterable[CellRate]) -> tuple[CellRate, ...]:
     return tuple(found.values())
 
 
-def temperature_text(cell: Cell) -> str:
-    return UNKNOWN if cell.temperature is None else f"{cell.temperature:g}"
-
-
 def kappa_field(run: MainRun) -> Field:
     """Kappa over the labels of the judge that judged the row: one judge, hence one kappa."""
     kappa = kappa_estimate(run.quality.labels)
@@ -90,7 +85,7 @@ def _method(of: CellRate) -> str:
 SETTING = Field(Column("setting", "setting", group=True), lambda of: of.cell.setting)
 DATASET = Field(Column("dataset", "data set", group=True), lambda of: of.cell.dataset)
 MODEL = Field(Column("model", "model"), lambda of: of.cell.model or UNKNOWN)
-TEMPERATURE = Field(Column("temperature", "T", once=True), lambda of: temperature_text(of.cell))
+TEMPERATURE = Field(Column("temperature", "T", once=True), lambda of: of.cell.temperature_text)
 CONDITION = Field(Column("condition", "condition"), lambda of: of.cell.condition)
 PERTURBATION = Field(
     Column("perturbation", "perturbation", once=True), lambda of: of.cell.perturbation

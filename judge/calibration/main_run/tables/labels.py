@@ -41,7 +41,7 @@ def labels_table(run: MainRun, against: Reported | None = None) -> Table:
     """
     cells = in_order(run, run.plain)
     labels = [
-        Field(_column(of.id, of.name), partial(judged_label, label=number))
+        Field(_column(f"label_{of.id}", of.name), partial(judged_label, label=number))
         for number, of in enumerate(run.rubric.categories)
     ]
     unreadable = Field(_column("unreadable", "unreadable"), partial(_unreadable, run))
@@ -62,7 +62,7 @@ def corrected_labels_table(run: MainRun, against: Reported | None = None) -> Tab
     """
     cells = in_order(run, run.plain) if not _why_none(run) else ()
     labels = [
-        Field(_column(of.id, of.name), partial(corrected_label, label=number))
+        Field(_column(f"label_{of.id}", of.name), partial(corrected_label, label=number))
         for number, of in enumerate(run.rubric.categories)
     ]
     method = Field(METHOD.column, _method)

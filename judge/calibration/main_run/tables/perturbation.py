@@ -30,7 +30,7 @@ from judge.calibration.main_run.tables.notes import rate_notes
 from judge.calibration.main_run.tables.table import Column, Kind, Table, Value
 
 NAME = "perturbation"
-ABSENT = "no answer was perturbed"
+ABSENT = "no answer was perturbed under the usual conditions"
 NO_PAIR = "no turn has the one without it beside it at T = 0"
 DRAWN = "compared at T = 0 alone"
 

@@ -1,7 +1,7 @@
 """A table as people read it in any format: rounded, gaps short, long reasons as footnotes."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from judge.calibration.main_run.tables.table import Column, Estimate, Kind, Table, Value
@@ -59,7 +59,8 @@ def shown(table: Table, once: Collection[Kind] = ()) -> ShownTable:
 
     Columns of the kinds `once` are said once wherever they can be, to save room.
     """
-    columns, signs = table.columns, {}
+    columns = [replace(of, header=one_line(of.header)) for of in table.columns]
+    signs: dict[str, str] = {}
     places = range(len(columns))
     grouped = [at for at in places if columns[at].group]
     same = [
@@ -78,7 +79,8 @@ def shown(table: Table, once: Collection[Kind] = ()) -> ShownTable:
         Section(heads, tuple(texts(row, kept) for _, row in found))
         for heads, found in groupby(rows, key=lambda row: row[0])
     )
-    said = [(columns[at].header, of.text) for row in table.rows[:1]
+    said = [(columns[at].header, f"{of.text}({of.sign})" if of.sign else of.text)
+            for row in table.rows[:1]
             for at, of in zip(same, texts(row, same), strict=True)]  # fmt: skip
     return ShownTable(
         one_line(table.title),

@@ -80,6 +80,11 @@ class Table:
     rows: tuple[tuple[Value, ...], ...]
     notes: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        keys = [column.key for column in self.columns]
+        if len(set(keys)) < len(keys):
+            raise ValueError(f"two columns have one key: {keys}")
+
     def as_dict(self) -> dict[str, object]:
         keys = [column.key for column in self.columns]
         return {

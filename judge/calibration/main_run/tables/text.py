@@ -104,7 +104,7 @@ def _fitted(sides: list[Side], apart: int) -> list[Side] | None:
 
 def _side(column: Column, values: Sequence[Shown], setter: Setter) -> Side:
     cells = setter(column, values)
-    words = max(map(cell_len, column.header.split()), default=0)
+    words = min(LEAST, max(map(cell_len, column.header.split()), default=0))
     width = max([words, *(cell_len(line) for cell in cells for line in cell)])
     right = column.kind is not Kind.TEXT
     return Side(column.header, cells, width, width if right else min(width, LEAST), right)
