@@ -1,7 +1,7 @@
 """A judged main run with its calibration: what tables, figures and statements are made of."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -171,15 +171,10 @@ class MainRun:
         ]
         return tuple(sorted(found, key=lambda of: of.cell.temperature or 0.0))
 
-    def perturbed(self, plain: Cell) -> tuple[CellRate, ...]:
-        """The cells that differ from a plain one by their perturbation alone, in order of it."""
-        found = [
-            of
-            for of in self.cells
-            if of.cell.perturbation != UNPERTURBED
-            and asdict(of.cell) | {"perturbation": UNPERTURBED} == asdict(plain)
-        ]
-        return tuple(sorted(found, key=lambda of: of.cell.perturbation))
+    def unperturbed(self, cell: Cell) -> CellRate:
+        """The cell that differs from a perturbed one by the perturbation alone; it may be a gap."""
+        plain = replace(cell, perturbation=UNPERTURBED)
+        return self.by_cell.get(plain) or CellRate(plain, None, 0, NOT_RUN)
 
 
 @dataclass(frozen=True, order=True)

@@ -206,5 +206,5 @@ def _notes(tests: int) -> tuple[str, ...]:
         "paired: over the conversations that both runs have, each counted once, p by flipping the "
         "signs of their differences; not paired: as two samples of conversations",
         f"verdict: where p after Holm's correction over {counted(tests, 'cell')} is below "
-        f"{ALPHA:g}; else the data do not decide",
+        f"{ALPHA:g}; else the data do not decide; intervals are each cell's own, for one test",
     )

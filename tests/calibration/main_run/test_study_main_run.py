@@ -71,8 +71,10 @@ def test_settings_are_groups_of_their_own_with_a_cell_per_temperature(run):
     sweep = run.sweep(Group("self-generated", "gsm8k", "Made-1B"))
     assert [of.cell.temperature for of in sweep] == [0.0, 0.3, 0.7, 1.0]
     assert [of.rate.samples.k for of in sweep] == [1, 4, 4, 4]
-    assert [of.cell.perturbation for of in run.perturbed(sweep[0].cell)] == ["ask", "truncate"]
-    assert run.perturbed(sweep[1].cell) == ()
+    for perturbation in ("ask", "truncate"):
+        perturbed = replace(sweep[0].cell, perturbation=perturbation)
+        assert run.by_cell[perturbed].rate is not None
+        assert run.unperturbed(perturbed) == sweep[0]
 
 
 def test_accuracy_and_changed_turns_are_those_that_generate_show_counts(run):

@@ -32,7 +32,7 @@ from judge.calibration.main_run.figures.rate_point import (
     rate_point,
 )
 from judge.calibration.main_run.figures.sheet import Heading
-from judge.calibration.main_run.main_run import NOT_RUN, Accuracy, CellRate, MainRun
+from judge.calibration.main_run.main_run import Accuracy, CellRate, MainRun
 
 _OTHERS = {"color": PALE, "marker": "o", "markersize": 2.5}
 _JOINED = {"color": "#888888", "linewidth": 0.7}
@@ -117,7 +117,8 @@ def _lowest(run: MainRun, dataset: str) -> dict[str, CellRate]:
     ]
     told = [of.cell.temperature for of in cells if of.cell.temperature is not None]
     lowest = min(told, default=None)
-    elsewhere = [CellRate(replace(of.cell, temperature=lowest), None, 0, NOT_RUN) for of in cells]
+    gap = "no turns at the temperature of the others"
+    elsewhere = [CellRate(replace(of.cell, temperature=lowest), None, 0, gap) for of in cells]
     there = [of for of in cells if of.cell.temperature == lowest]
     return {of.cell.model or "": of for of in (*elsewhere, *there)}
 

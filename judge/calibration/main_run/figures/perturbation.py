@@ -1,7 +1,7 @@
 """The genuine follow-up rate before and after an answer is perturbed: does the turn follow it?"""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
@@ -27,7 +27,7 @@ from judge.calibration.main_run.figures.rate_point import (
 )
 from judge.calibration.main_run.figures.row_chart import Row, row_chart
 from judge.calibration.main_run.figures.sheet import Heading
-from judge.calibration.main_run.main_run import NOT_RUN, CellRate, MainRun
+from judge.calibration.main_run.main_run import CellRate, MainRun
 
 _BEFORE, _AFTER = Series(BLUE, "o", ()), Series(ORANGE, "D", ())
 _WORDS = {
@@ -57,10 +57,9 @@ def perturbation_figures(run: MainRun) -> Iterator[Drawn | Absent]:
     found: dict[tuple[str, str, str], list[_Pair]] = {}
     for of in run.cells:
         if of.cell.perturbation != UNPERTURBED and not of.cell.condition:
-            plain = replace(of.cell, perturbation=UNPERTURBED)
-            before = run.by_cell.get(plain) or CellRate(plain, None, 0, NOT_RUN)
             key = (of.cell.setting, of.cell.dataset, of.cell.perturbation)
-            found.setdefault(key, []).append(_Pair(of.cell.model or "", before, of))
+            pair = _Pair(of.cell.model or "", run.unperturbed(of.cell), of)
+            found.setdefault(key, []).append(pair)
     for key in sorted(found):
         yield _figure(run, *key, found[key])
 

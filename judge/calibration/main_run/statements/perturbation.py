@@ -4,7 +4,7 @@ The turns after the perturbed answer against those after the answer itself, pair
 at the same temperature, by a two-sided test of all sign flips; Holm over all perturbed cells.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from annotator.measures.paired_difference import (
     CorrectedDifference,
@@ -61,11 +61,11 @@ def perturbation_statements(run: MainRun) -> tuple[Statement, ...]:
 
 def _found(run: MainRun, perturbed: CellRate) -> Found:
     cell = perturbed.cell
-    plain = run.by_cell.get(replace(cell, perturbation=UNPERTURBED))
+    plain = run.unperturbed(cell)
     condition = f", {cell.condition}" if cell.condition else ""
     about = f"{name_of(_group(cell))}, {cell.perturbation}{condition}, {at(cell.temperature)}"
     gap = gap_of(perturbed, "after perturbed answers") or gap_of(plain, "after answers as they are")
-    if gap or plain is None:
+    if gap:
         return Found(about, (perturbed,), None, None, gap)
     before, after = run.judged(plain.cell), run.judged(cell)
     if before is None or after is None:

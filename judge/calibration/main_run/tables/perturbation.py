@@ -41,7 +41,7 @@ def perturbation_table(run: MainRun, against: Reported | None = None) -> Table:
         run,
         [of for of in run.cells if of.cell.perturbation != UNPERTURBED and not of.cell.condition],
     )
-    plain = {of.cell: _before(run, of) for of in cells}
+    plain = {of.cell: run.unperturbed(of.cell) for of in cells}
 
     def before(
         key: str, header: str, kind: Kind, of: Callable[[CellRate], Value], once: bool = False
@@ -101,9 +101,3 @@ def changed_fields() -> tuple[Field, ...]:
             lambda of: of.changed.compared if of.changed else 0,
         ),
     )
-
-
-def _before(run: MainRun, of: CellRate) -> CellRate:
-    """The cell that differs by the perturbation alone."""
-    cell = replace(of.cell, perturbation=UNPERTURBED)
-    return run.by_cell.get(cell) or CellRate(cell, None, 0, NOT_RUN)
