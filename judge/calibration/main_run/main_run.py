@@ -88,7 +88,7 @@ class MainRun:
     and the study has not. `whole` is the rate of all judged turns. `labelled` are the items that
     tell the judge's errors, None where nobody labelled; `errors` those of its sigma. `inputs` is
     a fingerprint of the numbers that went in: every verdict by cell, conversation and sample, the
-    labelled items, accuracies, changed turns.
+    labelled items, accuracies, changed turns, what is known of the models.
     """
 
     selection: Selection

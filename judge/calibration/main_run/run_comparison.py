@@ -133,17 +133,17 @@ def _unpaired(first: Judged, second: Judged, base: MainRun) -> PairedDifference:
     of = contrast(rates, np.array([-1.0, 1.0]))
     one, two = rates.rates.tolist()
     return PairedDifference(
-        rates.conversations,
-        rates.conversations,
-        one,
-        two,
-        of.estimate,
-        of.standard_error,
-        of.interval,
-        of.p,
-        False,
-        of.note,
-        None if of.p is not None else of.note,
+        conversations=rates.conversations,
+        differing=0,  # no conversation is on both sides, to differ
+        first=one,
+        second=two,
+        value=of.estimate,
+        standard_error=of.standard_error,
+        interval=of.interval,
+        p=of.p,
+        exact=False,
+        note=of.note,
+        undefined=None if of.p is not None else of.note,
     )
 
 

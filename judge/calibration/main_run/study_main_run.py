@@ -73,6 +73,7 @@ def study_main_run(
     sigmas = outcome_sigmas(rubric)
     labelled = people.items.everywhere if people.items else None
     cells = _cells(judged.verdicts, rates, changed, selection)
+    models = facts_of(model_names(of.cell for of in cells), told or {})
     return MainRun(
         selection=selection,
         rubric=rubric,
@@ -82,14 +83,14 @@ def study_main_run(
         reference_rule=people.rule,
         quality=people.quality,
         sample=people.sample,
-        models=facts_of(model_names(of.cell for of in cells), told or {}),
+        models=models,
         whole=whole,
         cells=cells,
         accuracies=accuracies,
         verdicts=judged.verdicts,
         labelled=labelled,
         errors=judge_errors(labelled.regrouped(sigmas, sigmas[:-1])) if labelled else None,
-        inputs=_fingerprint(judged.verdicts, labelled, cells, accuracies),
+        inputs=_fingerprint(judged.verdicts, labelled, cells, accuracies, models),
         seed=choices.seed,
     )
 
@@ -198,10 +199,11 @@ def _fingerprint(
     labelled: Labelled | None,
     cells: tuple[CellRate, ...],
     accuracies: tuple[Accuracy, ...],
+    models: Mapping[str, ModelFacts],
 ) -> str:
-    """Of all numbers that a report is made of."""
+    """Of all that a report is made of."""
     counts = [(of.cell, of.gap, of.changed) for of in cells]
-    digest = hashlib.sha256(repr((counts, accuracies)).encode())
+    digest = hashlib.sha256(repr((counts, accuracies, models)).encode())
     arrays = [verdicts.cell, verdicts.conversation, verdicts.sample, verdicts.verdicts]
     arrays.append(verdicts.unjudged)
     if labelled is not None:

@@ -14,10 +14,20 @@ from judge.reading import Reading
 from rubrics import InputError, Rubric
 
 CHUNK = 50_000  # rows read at once; only numbers are kept of them
-_CELL = "turns.setting, turns.model, turns.temperature, turns.perturbation, turns.condition"
+CELL_COLUMNS = "turns.setting, turns.model, turns.temperature, turns.perturbation, turns.condition"
 _TYPES = (np.int32, np.int32, np.int64, np.uint64)  # cell, conversation, sample, item
-_OF_RUNS = """turns.turn_id IN (SELECT turn_id FROM run_turns
+OF_RUNS = """turns.turn_id IN (SELECT turn_id FROM run_turns
                                WHERE run_id IN (SELECT value FROM json_each(?)))"""
+
+
+def temperature_text(temperature: float) -> str:
+    """As short as it is told apart from any other.
+
+    >>> temperature_text(1.0), temperature_text(0.1 + 0.2)
+    ('1', '0.30000000000000004')
+    """
+    short = f"{temperature:g}"
+    return short if float(short) == temperature else repr(temperature)
 
 
 @dataclass(frozen=True)
@@ -36,11 +46,7 @@ class Cell:
 
     @property
     def temperature_text(self) -> str:
-        """As short as it is told apart from any other; "unknown" where an import left it unsaid."""
-        if self.temperature is None:
-            return "unknown"
-        short = f"{self.temperature:g}"
-        return short if float(short) == self.temperature else repr(self.temperature)
+        return "unknown" if self.temperature is None else temperature_text(self.temperature)
 
 
 @dataclass(frozen=True)
@@ -137,9 +143,9 @@ def turn_verdicts(
     cells: dict[tuple, int] = {}
     chunks: list[tuple[NDArray, ...]] = []
     rows = pipeline_db.conn.execute(
-        f"""SELECT {_CELL}, turns.sample_index, answers.conversation_id, turns.item_hash
+        f"""SELECT {CELL_COLUMNS}, turns.sample_index, answers.conversation_id, turns.item_hash
             FROM turns CROSS JOIN answers USING (answer_id)
-            {"" if run_ids is None else f"WHERE {_OF_RUNS}"}""",
+            {"" if run_ids is None else f"WHERE {OF_RUNS}"}""",
         _run_values(run_ids),
     )
     while found := rows.fetchmany(CHUNK):
@@ -220,10 +226,10 @@ def cell_counts(
     An item that none reads like is in no key.
     """
     rows = pipeline_db.conn.execute(
-        f"""SELECT turns.item_hash, {_CELL}, conversations.dataset, count(*)
+        f"""SELECT turns.item_hash, {CELL_COLUMNS}, conversations.dataset, count(*)
             FROM turns JOIN answers USING (answer_id) JOIN conversations USING (conversation_id)
             WHERE turns.item_hash IN (SELECT value FROM json_each(?))
-            {"" if run_ids is None else f"AND {_OF_RUNS}"}
+            {"" if run_ids is None else f"AND {OF_RUNS}"}
             GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1""",
         [json.dumps(sorted(hashes)), *_run_values(run_ids)],
     ).fetchall()

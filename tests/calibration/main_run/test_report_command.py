@@ -11,6 +11,7 @@ from annotator.labels import open_labels
 from generation.study import Study
 from judge.calibration.cli import calibrate
 from judge.calibration.export import export_calibration
+from judge.calibration.main_run import study_report
 from judge.calibration.study_calibration import calibrate_study
 from judge.store import open_pipeline
 from rubrics import load_rubric
@@ -131,6 +132,27 @@ def test_the_command_that_it_names_builds_it_again_byte_for_byte(written, tmp_pa
     done = CliRunner().invoke(calibrate, [*words, str(tmp_path / "again")])
     assert done.exit_code == 0, done.output
     assert content(tmp_path / "again") == content(written)
+
+
+def test_what_is_written_to_the_study_meanwhile_is_in_no_part_of_the_report(
+    written, tmp_path, monkeypatch
+):
+    study = make_main_run(tmp_path / "study", MADE)
+    computed = study_report.report_study
+
+    def then_judged_anew(*asked):
+        found = computed(*asked)
+        with open_pipeline(study.pipeline) as other:
+            other.conn.execute("UPDATE judgments SET rationale = 'Changed.'")
+            other.conn.commit()
+        return found
+
+    monkeypatch.setattr(study_report, "report_study", then_judged_anew)
+    done = run(study, "report", "--run", "made", "--html", "--output", str(tmp_path / "r"))
+    assert done.exit_code == 0, done.output
+    turns = "turns/00000.js"
+    assert (tmp_path / "r" / turns).read_bytes() == (written / turns).read_bytes()
+    assert "Changed." not in (tmp_path / "r" / turns).read_text()
 
 
 def test_a_plan_names_what_was_not_run(study, file):

@@ -8,6 +8,7 @@ import pytest
 from generation.study import Study
 from judge.calibration.export import export_calibration
 from judge.calibration.main_run.main_run import NOT_JUDGED, NOT_RUN, Group, MainRun
+from judge.calibration.main_run.model_facts import ModelFacts
 from judge.calibration.main_run.run_labels import Choices
 from judge.calibration.main_run.selection import select_runs
 from judge.calibration.main_run.study_main_run import study_main_run
@@ -206,6 +207,11 @@ def test_its_fingerprint_changes_with_a_score(run, tmp_path):
         database.conn.execute("UPDATE answer_scores SET outcome = 'wrong'")
         database.conn.commit()
     assert loaded(other).inputs != run.inputs
+
+
+def test_its_fingerprint_changes_with_what_is_told_of_a_model(study, run):
+    told = {"Made-1B": ModelFacts("Made-1B", "another family", 1e9)}
+    assert loaded(study, told=told).inputs != run.inputs
 
 
 def test_of_a_cell_it_gives_the_verdicts_by_conversation(run):

@@ -329,3 +329,16 @@ def test_shares_are_percent_with_one_decimal_and_kappa_has_two():
     first, second = text_rows(made)[4:6]
     assert first.split() == ["12.3", "[10.0–20.0]", "0.68"]
     assert second.split() == ["0.0", "[-10.0", "to", "10.0]", "0.00"]
+
+
+def test_no_header_widens_the_terminal_or_turns_a_line_around():
+    made = Table(
+        "t",
+        "T",
+        (Column("m", "model"), Column("a", "x" * 120 + "\u202e", Kind.SHARE)),
+        (("one", Estimate(0.5, 0.4, 0.6)),),
+    )
+    text = as_text(made)
+    assert max(map(len, text.splitlines())) <= 100
+    assert "\u202e" not in text
+    assert "<U+202E>" in "".join(text.split())

@@ -9,16 +9,21 @@ from matplotlib.lines import Line2D
 from generation.plan.plan import SELF_GENERATED
 from judge.calibration.main_run.figures.absence import Absent
 from judge.calibration.main_run.figures.canvas import PALE, Drawn
-from judge.calibration.main_run.figures.families import FamilyPart, family_parts, shown_models
+from judge.calibration.main_run.figures.families import (
+    FamilyPart,
+    family_parts,
+    shown_models,
+    styles_of,
+)
 from judge.calibration.main_run.figures.file_stem import file_stem
 from judge.calibration.main_run.figures.gap_notes import (
+    at_temperature,
     gap_notes,
-    temperature_text,
     unjudged_note,
 )
 from judge.calibration.main_run.figures.lettering import shown_dataset
 from judge.calibration.main_run.figures.marks import BAR, bars, mark, symbol
-from judge.calibration.main_run.figures.palette import Series, series
+from judge.calibration.main_run.figures.palette import Series
 from judge.calibration.main_run.figures.panels import Panel, small_multiples
 from judge.calibration.main_run.figures.percent_axis import (
     MOST_PERCENT,
@@ -67,17 +72,13 @@ def _figure(run: MainRun, dataset: str) -> Drawn | Absent:
     if not places:
         return Absent(name, "; ".join(gap_notes(gaps)))
     points = [place.rate for place in places.values()]
-    lowest = temperature_text(next(iter(cells.values())).cell.temperature)
+    lowest = at_temperature(next(iter(cells.values())).cell)
     heading = Heading(
         f"Genuine follow-up rate at {lowest} against task accuracy, {shown_dataset(dataset)}",
         f"{correction_text(points)}; bars: 95% intervals",
     )
     parts = family_parts(run, places)
-    styles = {
-        model: style
-        for part in parts
-        for model, style in zip(part.models, series(len(part.models)), strict=True)
-    }
+    styles = styles_of(parts)
     figure, found = small_multiples(
         heading,
         [_panel(part, shown, styles) for part in parts],

@@ -6,7 +6,7 @@ from math import ceil
 
 from judge.calibration.main_run.figures.canvas import SMALL
 from judge.calibration.main_run.figures.lettering import clean, distinct
-from judge.calibration.main_run.figures.palette import MOST
+from judge.calibration.main_run.figures.palette import MOST, Series, series
 from judge.calibration.main_run.main_run import CellRate, Group, MainRun
 
 NOT_TOLD = "model not told"  # of imported turns
@@ -29,6 +29,15 @@ def family_parts(run: MainRun, models: Collection[str]) -> tuple[FamilyPart, ...
     return tuple(
         part for family, members in families.items() for part in _parts(clean(family), members)
     )
+
+
+def styles_of(parts: Collection[FamilyPart]) -> dict[str, Series]:
+    """By model, told apart from the others of its part."""
+    return {
+        model: style
+        for part in parts
+        for model, style in zip(part.models, series(len(part.models)), strict=True)
+    }
 
 
 def in_order(run: MainRun, models: Collection[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from judge.calibration.main_run.main_run import CellRate
+from judge.calibration.rates.turn_verdicts import Cell
 from judge.plural import counted
 
 
@@ -23,8 +24,8 @@ def gap_notes(gaps: Iterable[tuple[str, str, str]]) -> list[str]:
     ]
 
 
-def temperature_text(temperature: float | None) -> str:
-    return "T not told" if temperature is None else f"T = {temperature:g}"
+def at_temperature(cell: Cell) -> str:
+    return f"T = {cell.temperature_text}"
 
 
 def _with_cells(model: str, cells: list[str]) -> str:

@@ -14,8 +14,8 @@ from judge.calibration.main_run.figures.canvas import SMALL, Drawn
 from judge.calibration.main_run.figures.families import plain_cells, shown_models
 from judge.calibration.main_run.figures.file_stem import file_stem
 from judge.calibration.main_run.figures.gap_notes import (
+    at_temperature,
     gap_notes,
-    temperature_text,
     unjudged_note,
 )
 from judge.calibration.main_run.figures.lettering import distinct, shown_dataset
@@ -41,9 +41,7 @@ def label_figures(run: MainRun) -> Iterator[Drawn | Absent]:
 def _figure(run: MainRun, setting: str, dataset: str, cells: Sequence[CellRate]) -> Drawn | Absent:
     name, shown = file_stem("labels", setting, dataset), shown_models(run)
     gaps = gap_notes(
-        (of.gap, shown[of.cell.model or ""], temperature_text(of.cell.temperature))
-        for of in cells
-        if of.gap
+        (of.gap, shown[of.cell.model or ""], at_temperature(of.cell)) for of in cells if of.gap
     )
     if all(of.rate is None for of in cells):
         return Absent(name, "; ".join(gaps))
@@ -81,7 +79,7 @@ def _rows(cells: Sequence[CellRate], shown: dict[str, str]) -> list[Row]:
         rows.append(
             Row(
                 shown[model] if model != last else "",
-                temperature_text(of.cell.temperature),
+                at_temperature(of.cell),
                 f"{of.rate.turns:,}" if of.rate else "–",
                 model != last,
                 of.gap or "",

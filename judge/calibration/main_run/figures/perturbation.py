@@ -11,8 +11,8 @@ from judge.calibration.main_run.figures.canvas import PALE, SMALL, Drawn
 from judge.calibration.main_run.figures.families import family_of, in_order, shown_models
 from judge.calibration.main_run.figures.file_stem import file_stem
 from judge.calibration.main_run.figures.gap_notes import (
+    at_temperature,
     gap_notes,
-    temperature_text,
     unjudged_note,
 )
 from judge.calibration.main_run.figures.lettering import clean, fitted, shown_dataset
@@ -74,8 +74,8 @@ def _figure(
     notes = _gaps(pairs, shown_models(run))
     if not any(pair.points[1] for pair in pairs):
         return Absent(name, "; ".join(notes))
-    temperatures = sorted({pair.plain.cell.temperature for pair in pairs}, key=str)
-    at = f" at {temperature_text(temperatures[0])}" if len(temperatures) == 1 else ""
+    temperatures = {at_temperature(pair.plain.cell) for pair in pairs}
+    at = f" at {next(iter(temperatures))}" if len(temperatures) == 1 else ""
     short = fitted(clean(perturbation), _NAME, SMALL)
     what = _WORDS.get(perturbation, short)
     heading = Heading(
@@ -113,7 +113,7 @@ def _rows(run: MainRun, pairs: Sequence[_Pair], *, detailed: bool) -> list[Row]:
         rows.append(
             Row(
                 shown[pair.model],
-                temperature_text(pair.plain.cell.temperature) if detailed else "",
+                at_temperature(pair.plain.cell) if detailed else "",
                 f"{100 * changed.share:.0f}%" if changed and changed.compared else "–",
                 starts,
                 "" if any(pair.points) else str(pair.perturbed.gap),

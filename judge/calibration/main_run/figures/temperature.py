@@ -11,11 +11,12 @@ from judge.calibration.main_run.figures.families import (
     family_parts,
     plain_cells,
     shown_models,
+    styles_of,
 )
 from judge.calibration.main_run.figures.file_stem import file_stem
 from judge.calibration.main_run.figures.gap_notes import (
+    at_temperature,
     gap_notes,
-    temperature_text,
     unjudged_note,
 )
 from judge.calibration.main_run.figures.lettering import shown_dataset, width_of
@@ -26,7 +27,7 @@ from judge.calibration.main_run.figures.marks import (
     mark,
     symbol,
 )
-from judge.calibration.main_run.figures.palette import Series, series
+from judge.calibration.main_run.figures.palette import Series
 from judge.calibration.main_run.figures.panels import Panel, small_multiples
 from judge.calibration.main_run.figures.percent_axis import (
     percent_axis,
@@ -63,7 +64,7 @@ def _figure(
     if len(temperatures) < 2:
         return Absent(name, "a curve takes judged turns at two temperatures or more")
     gaps = [
-        (of.gap or "no curve", shown[model], temperature_text(of.cell.temperature))
+        (of.gap or "no curve", shown[model], at_temperature(of.cell))
         for model, found in cells.items()
         for of in found
         if of.gap or of.cell.temperature is None
@@ -74,11 +75,7 @@ def _figure(
         f"{correction_text(points)}; bands: 95% intervals",
     )
     parts = family_parts(run, curves)
-    styles = {
-        model: style
-        for part in parts
-        for model, style in zip(part.models, series(len(part.models)), strict=True)
-    }
+    styles = styles_of(parts)
     figure, found = small_multiples(
         heading,
         [

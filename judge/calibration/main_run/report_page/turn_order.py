@@ -12,7 +12,14 @@ from generation.canary import canary_items
 from judge.calibration.main_run.main_run import CellRate, MainRun
 from judge.calibration.main_run.tables.fields import in_order
 from judge.calibration.rates.judged_turns import last_run
-from judge.calibration.rates.turn_verdicts import CHUNK, item_keys, item_verdicts, majority
+from judge.calibration.rates.turn_verdicts import (
+    CELL_COLUMNS,
+    CHUNK,
+    OF_RUNS,
+    item_keys,
+    item_verdicts,
+    majority,
+)
 from rubrics import InputError
 
 CHANGED = (
@@ -87,11 +94,9 @@ def _columns(pipeline_db: Database, run: MainRun, cells: tuple[CellRate, ...]) -
         )
     }
     rows = pipeline_db.conn.execute(
-        """SELECT turns.rowid, turns.sample_index, turns.item_hash, answers.conversation_id,
-                  turns.setting, turns.model, turns.temperature, turns.perturbation, turns.condition
-           FROM turns CROSS JOIN answers USING (answer_id)
-           WHERE turns.turn_id IN (SELECT turn_id FROM run_turns
-                                   WHERE run_id IN (SELECT value FROM json_each(?)))""",
+        f"""SELECT turns.rowid, turns.sample_index, turns.item_hash, answers.conversation_id,
+                   {CELL_COLUMNS}
+            FROM turns CROSS JOIN answers USING (answer_id) WHERE {OF_RUNS}""",
         [json.dumps(run.selection.run_ids)],
     )
     types = (np.int64, np.int32, np.int32, np.int64, np.uint64)

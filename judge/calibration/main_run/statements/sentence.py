@@ -7,6 +7,7 @@ from annotator.measures.multiplicity import holm
 from judge.calibration.main_run.main_run import CellRate, Group
 from judge.calibration.main_run.statements.statement import Kind, Statement
 from judge.calibration.main_run.tables.table import Estimate
+from judge.calibration.rates.turn_verdicts import temperature_text
 from judge.plural import counted
 
 UNDECIDED = "undecided"
@@ -62,7 +63,9 @@ def name_of(group: Group) -> str:
 
 
 def at(temperature: float | None) -> str:
-    return "at no known temperature" if temperature is None else f"at T = {temperature:g}"
+    if temperature is None:
+        return "at no known temperature"
+    return f"at T = {temperature_text(temperature)}"
 
 
 def samples(cells: Sequence[CellRate]) -> str:

@@ -29,6 +29,7 @@ from judge.calibration.rates.turn_verdicts import Cell
 NAME = "accuracy"
 ABSENT = "no model answers a query itself: every conversation is held out"
 NO_TURNS = "no turns"
+WILSON = "accuracy: right answers of those checked, with Wilson's interval"
 
 
 def accuracy_table(run: MainRun, against: Reported | None = None) -> Table:
@@ -45,19 +46,11 @@ def accuracy_table(run: MainRun, against: Reported | None = None) -> Table:
         (
             DATASET,
             MODEL,
-            *accuracy_fields(run),
-            *of_answers.field("accuracy", "accuracy", lambda of: of.accuracy),
-            TEMPERATURE,
-            JUDGED,
-            *beside.field("rate", "rate", lambda of: of.rate),
-            CORRECTED,
-            METHOD,
-            *COUNTS,
-            kappa_field(run),
+            *accuracy_and_rate(run, of_answers, beside),
         ),
         cells,
         (
-            "accuracy: right answers of those checked, with Wilson's interval",
+            WILSON,
             *rate_notes(run, cells),
             *of_answers.notes(cells),
         ),
@@ -106,3 +99,18 @@ def _without_turns(run: MainRun) -> list[CellRate]:
         for of in run.accuracies
         if (of.model, of.dataset) not in there
     ]
+
+
+def accuracy_and_rate(run: MainRun, of_answers: Against, beside: Against) -> tuple[Field, ...]:
+    """Accuracy, then the rate at that temperature, each with what is reported beside it."""
+    return (
+        *accuracy_fields(run),
+        *of_answers.field("accuracy", "accuracy", lambda of: of.accuracy),
+        TEMPERATURE,
+        JUDGED,
+        *beside.field("rate", "rate", lambda of: of.rate),
+        CORRECTED,
+        METHOD,
+        *COUNTS,
+        kappa_field(run),
+    )

@@ -6,19 +6,13 @@ from generation.plan.plan import SELF_GENERATED
 from judge.calibration.main_run.main_run import CellRate, MainRun
 from judge.calibration.main_run.model_facts import STAGES, ModelFacts
 from judge.calibration.main_run.reported.reported import Place, Reported
-from judge.calibration.main_run.tables.accuracy import accuracy_fields
+from judge.calibration.main_run.tables.accuracy import WILSON, accuracy_and_rate
 from judge.calibration.main_run.tables.against import Against, place_of
 from judge.calibration.main_run.tables.fields import (
-    CORRECTED,
-    COUNTS,
     DATASET,
-    JUDGED,
-    METHOD,
     MODEL,
     SETTING,
-    TEMPERATURE,
     Field,
-    kappa_field,
     lowest,
     table_of,
 )
@@ -63,19 +57,11 @@ def checkpoints_table(run: MainRun, against: Reported | None = None) -> Table:
             DATASET,
             Field(Column("stage", "stage"), stage),
             MODEL,
-            *accuracy_fields(run),
-            *of_answers.field("accuracy", "accuracy", lambda of: of.accuracy),
-            TEMPERATURE,
-            JUDGED,
-            *beside.field("rate", "rate", lambda of: of.rate),
-            CORRECTED,
-            METHOD,
-            *COUNTS,
-            kappa_field(run),
+            *accuracy_and_rate(run, of_answers, beside),
         ),
         cells,
         (
-            "accuracy: right answers of those checked, with Wilson's interval",
+            WILSON,
             *rate_notes(run, cells),
             *of_answers.notes(cells),
         ),
