@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from intercepted_acts import InterceptedActs
 from playwright.sync_api import Page
 from served import Server
 from served_here import served_here
@@ -36,12 +37,14 @@ def new_page(browser):
             ),
         )
 
-    def open_page(url: str, **options) -> Page:
+    def open_page(url: str, *, acts: InterceptedActs | None = None, **options) -> Page:
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(30_000)
         watch(page)
+        if acts:
+            acts.of(page)
         page.goto(url)
         return page
 

@@ -5,6 +5,7 @@ a rubric that changes under people's hands, and everybody at work at once.
 import pytest
 from click.testing import CliRunner
 from hostile_texts import HOSTILE_TEXTS, TEMPLATE_TOKENS
+from intercepted_acts import InterceptedActs
 from labelling_page import label, shown_turn, status
 from login_state import login_state
 from own_rubric import write_rubric
@@ -98,7 +99,8 @@ def test_hostile_names_ids_and_notes_run_nothing_on_any_page(tmp_path, new_page)
     with served_here(tmp_path, port=7850) as url:
         publish(tmp_path, "own")
         for key, name in zip("12", names, strict=True):
-            page = new_page(url, storage_state=login_state(labels, name))
+            acts = InterceptedActs()
+            page = new_page(url, acts=acts, storage_state=login_state(labels, name))
             page.get_by_role("heading", name="The rubric is now own").wait_for()
             unharmed(page, *HOSTILE)
             page.keyboard.press("Enter")
@@ -112,11 +114,8 @@ def test_hostile_names_ids_and_notes_run_nothing_on_any_page(tmp_path, new_page)
             page.locator(".saved").get_by_text(HOSTILE[int(key) - 1]).wait_for()
             page.keyboard.press("l")
             expect(page.locator(".recent li").first).to_contain_text(HOSTILE[int(key) - 1])
-            page.route(
-                "**/component_server**",
-                lambda route: route.continue_(
-                    post_data=route.request.post_data.replace('"third"', '"<img src=x>"')
-                ),
+            acts.handle = lambda route: route.continue_(
+                post_data=route.request.post_data.replace('"third"', '"<img src=x>"')
             )
             page.locator(".work").press("3")
             page.keyboard.press("Enter")

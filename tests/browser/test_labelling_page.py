@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from intercepted_acts import InterceptedActs, fail, pass_on
 from labelling_page import label, shown_turn, status
 
 from annotator.annotation import current_annotations
@@ -47,17 +48,18 @@ def test_keys_are_inert_while_typing(desk, new_page):
 
 
 def test_keys_pressed_during_a_slow_save_never_fall_on_the_next_item(desk, new_page):
-    page = new_page(desk.url)
+    acts = InterceptedActs()
+    page = new_page(desk.url, acts=acts)
     first = shown_turn(page)
     held = []
-    page.route("**/component_server**", lambda route: held.append(route))
+    acts.handle = held.append
     for key in ("3", "Enter", "5", "Enter"):
         page.keyboard.press(key)
     status(page, "that key was not taken")
     assert shown_turn(page) == first
     assert len(held) == 1
+    acts.handle = pass_on
     held[0].continue_()
-    page.unroute("**/component_server**")
     status(page, "Saved (receipt")
     assert shown_turn(page) != first
     assert page.locator("input[name=category]:checked").count() == 0
@@ -66,16 +68,17 @@ def test_keys_pressed_during_a_slow_save_never_fall_on_the_next_item(desk, new_p
 
 
 def test_no_label_falls_on_an_item_that_is_still_being_rendered(desk, new_page):
-    page = new_page(desk.url)
+    acts = InterceptedActs()
+    page = new_page(desk.url, acts=acts)
     shown_turn(page)
     page.get_by_label("Rendered view").check()
     page.locator(".part.turn .as-rendered").wait_for()
     held = []
 
     def hold_rendering(route):
-        held.append(route) if "rendered_view" in route.request.post_data else route.continue_()
+        held.append(route) if "rendered_view" in route.request.post_data else pass_on(route)
 
-    page.route("**/component_server**", hold_rendering)
+    acts.handle = hold_rendering
     page.keyboard.press("1")
     page.keyboard.press("Enter")
     page.locator(".parts:empty").wait_for(state="attached")
@@ -86,13 +89,13 @@ def test_no_label_falls_on_an_item_that_is_still_being_rendered(desk, new_page):
     rendering.continue_()
     page.locator(".part.turn .as-rendered").wait_for()
     assert [event.category for event in desk.history()] == ["genuine_followup"]
-    page.unroute("**/component_server**")
 
 
 def test_a_rendered_view_that_fails_leaves_the_text_verbatim_and_says_so(desk, new_page):
-    page = new_page(desk.url)
+    acts = InterceptedActs()
+    page = new_page(desk.url, acts=acts)
     turn = shown_turn(page)
-    page.route("**/component_server**", lambda route: route.abort())
+    acts.handle = fail
     page.get_by_label("Rendered view").check()
     status(page, "The rendered view is not to be had")
     assert shown_turn(page) == turn
@@ -113,15 +116,16 @@ def test_leaving_an_item_at_once_keeps_what_was_filled_in(desk, new_page):
 
 
 def test_a_save_that_the_server_never_got_keeps_the_choice(desk, new_page):
-    page = new_page(desk.url)
+    acts = InterceptedActs()
+    page = new_page(desk.url, acts=acts)
     first = shown_turn(page)
-    page.route("**/component_server**", lambda route: route.abort())
+    acts.handle = fail
     page.keyboard.press("6")
     page.keyboard.press("Enter")
     status(page, "the server does not answer")
     assert shown_turn(page) == first
     assert page.locator("input[name=category]:checked").get_attribute("data-key") == "6"
-    page.unroute("**/component_server**")
+    acts.handle = pass_on
     page.keyboard.press("Enter")
     status(page, "Saved (receipt")
     assert [event.category for event in desk.history()] == ["generic_reply"]

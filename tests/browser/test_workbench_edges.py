@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from hostile_texts import HOSTILE_TEXTS
+from intercepted_acts import InterceptedActs, pass_on
 from labelled_study import RUBRIC, by_item, judge, label, off_by_one, sampled_study, split
 from playwright.sync_api import Page, expect
 from stub_http import Held
@@ -178,8 +179,8 @@ def plain_url(plain, server_of_module):
     return server_of_module(plain.folder, command=SERVE, port=7980)
 
 
-def owner_page(new_page, url: str, owner: str) -> Page:
-    page = new_page(url)
+def owner_page(new_page, url: str, owner: str, **options) -> Page:
+    page = new_page(url, **options)
     settled(page)
     page.locator("input[name=owner]").fill(owner)
     page.locator("input[name=owner]").press("Enter")
@@ -298,15 +299,17 @@ def test_drafts_are_of_their_owner_and_two_of_one_base_become_two_versions(
 
 
 def test_what_is_typed_stays_while_numbers_are_computed_anew(plain_url, new_page):
-    page = owner_page(new_page, plain_url, "typist")
+    acts = InterceptedActs()
+    page = owner_page(new_page, plain_url, "typist", acts=acts)
 
     def still_computing(route):
+        acts.handle = pass_on
         reply = route.fetch()
         view = reply.json()
         view |= {"html": view["html"] + "<p data-waiting>Computing…</p>", "poll": 1.0}
         route.fulfill(response=reply, json=view)
 
-    page.route("**/component_server/", still_computing, times=1)
+    acts.handle = still_computing
     page.get_by_role("link", name="Test and export").click()
     intent = page.locator("textarea[name=intent]")
     intent.focus()

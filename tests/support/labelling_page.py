@@ -1,6 +1,6 @@
 """Acting on the labelling page as a person does, waiting for what it shows."""
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 
 def shown_turn(page: Page) -> str:
@@ -10,8 +10,8 @@ def shown_turn(page: Page) -> str:
 
 def status(page: Page, text: str) -> str:
     """Wait until the status line holds `text`; returns the whole line."""
-    line = page.locator("form.verdict .status", has_text=text)
-    line.wait_for()
+    line = page.locator("form.verdict .status")
+    expect(line).to_contain_text(text, timeout=30_000)  # says what it held instead
     return line.inner_text()
 
 
