@@ -171,15 +171,23 @@ def test_a_cell_without_a_judged_follow_up_needs_no_labels_of_one(builder) -> No
     assert 0 < dull.sigma.interval.high < 0.1
 
 
-def test_items_that_came_after_the_drawing_make_it_an_inversion(builder) -> None:
+def test_cells_with_items_that_came_after_the_drawing_are_inverted(builder) -> None:
     many(builder)
     builder.sample(60)
-    add(builder, [turn(q, f"next {q}", model="late") for q in range(1000, 1030)])
     judge_all(builder, wrong_on_some)
     label_all(builder, truth)
+    (before,) = rates(builder).cells
+    late = [turn(q, f"next {q}", model="late") for q in range(1000, 1030)]
+    known = turn(1, "next 1", model="late")  # reads like one that could be drawn
+    add(builder, [known, *late])
+    judge_all(builder, wrong_on_some)
     found = rates(builder)
-    assert {rate.method for rate in (found.whole, *found.cells)} == {INVERTED}
-    assert found.whole.reason == "30 items came after the sample, with no chance to be drawn"
+    first, second = found.cells
+    assert (first.cell.model, second.cell.model) == ("late", before.cell.model)
+    assert first.method == found.whole.method == INVERTED
+    assert first.reason == found.whole.reason == "30 turns of items that came after the sample"
+    assert second == before
+    assert second.method == POST_STRATIFIED
     se, sp = found.errors.sensitivity, found.errors.specificity
     expected = (found.whole.raw.value + sp - 1) / (se + sp - 1)
     assert found.whole.sigma.value == pytest.approx(expected)

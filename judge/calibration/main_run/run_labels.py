@@ -57,9 +57,10 @@ def run_labels(
     choices: Choices,
     export: Export | None,
 ) -> RunLabels:
-    """The study's labels under the rubric; with an export its kappa, and where the study has no
+    """The study's labels under the rubric; with an export its kappa.
 
-    labels its items. Raises InputError where they do not rest on the rubric's text.
+    Where the study has no labels, the export's items stand in. Raises InputError where labels do
+    not rest on the rubric's text.
     """
     sample = stored_sample(pipeline_db)
     own = _own_labels(pipeline_db, study, rubric, judged, selection, choices, sample)
@@ -71,7 +72,7 @@ def run_labels(
         return RunLabels(own.items, exported.quality, own.rule, sample)
     n = exported.labelled.n
     elsewhere = f"the labels are those of {exported.quality.source}, no sample of these turns"
-    items = LabelledItems(exported.labelled, np.ones(n), ({},) * n, unsampled=elsewhere)
+    items = LabelledItems(exported.labelled, np.ones(n), ({},) * n, undrawn=elsewhere)
     return RunLabels(items, exported.quality, exported.rule, None)
 
 

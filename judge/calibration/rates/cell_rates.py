@@ -20,7 +20,7 @@ def whole_rate(verdicts: TurnVerdicts, labelled: LabelledItems, rubric: Rubric) 
     """The rate of all judged turns together."""
     judged, sigmas = verdicts.judged, outcome_sigmas(rubric)
     here = labelled.of_turns()
-    reason = labelled.unsampled
+    reason = labelled.unsampled(verdicts.cells)
     if reason is None and here.n < labelled.everywhere.n:  # a part of the study
         reason = too_few(here, judged, sigmas)
     if reason:
@@ -56,7 +56,7 @@ def uncorrected_rates(verdicts: TurnVerdicts, rubric: Rubric, reason: str) -> tu
 def _of_cell(verdicts: TurnVerdicts, labelled: LabelledItems, rubric: Rubric) -> Rate:
     cell, judged, sigmas = verdicts.cells[0], verdicts.judged, outcome_sigmas(rubric)
     own = labelled.of_cell(cell)
-    reason = labelled.unsampled or too_few(own, judged, sigmas)
+    reason = labelled.unsampled([cell]) or too_few(own, judged, sigmas)
     if reason:
         correction = by_errors(labelled.everywhere, judged, sigmas, reason)
     else:

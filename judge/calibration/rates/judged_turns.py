@@ -10,7 +10,12 @@ from annotator.reference_rule import ReferenceRule
 from judge.calibration.conversations import conversations_by_id
 from judge.calibration.judge_choice import choose_judge
 from judge.calibration.pairing import Pairing, pair_items
-from judge.calibration.rates.turn_verdicts import TurnVerdicts, item_verdicts, turn_verdicts
+from judge.calibration.rates.turn_verdicts import (
+    ItemVerdicts,
+    TurnVerdicts,
+    item_verdicts,
+    turn_verdicts,
+)
 from judge.calibration.references import references_of
 from judge.calibration.sampling.repeats import repeated_items
 from judge.calibration.sampling.sample_store import sampled_items
@@ -23,12 +28,17 @@ from rubrics import Rubric
 
 @dataclass(frozen=True)
 class JudgedTurns:
-    """`reading` says what of the judge's first `runs` runs counts; `conversations` numbers ids."""
+    """`reading` says what of the judge's first `runs` runs counts; `conversations` numbers ids.
+
+    `items` has the verdicts of all that it judged, `verdicts` those of the turns that were asked
+    for.
+    """
 
     judge: StoredJudge
     reading: Reading
     runs: int
     conversations: Mapping[str, int]
+    items: ItemVerdicts
     verdicts: TurnVerdicts
 
 
@@ -69,7 +79,7 @@ def judged_turns(
     )
     outcomes = len(rubric.categories) + 1
     verdicts = turn_verdicts(pipeline_db, items, conversations, outcomes, run_ids)
-    return JudgedTurns(chosen, reading, runs, conversations, verdicts)
+    return JudgedTurns(chosen, reading, runs, conversations, items, verdicts)
 
 
 def study_pairing(

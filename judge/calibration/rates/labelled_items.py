@@ -1,7 +1,7 @@
 """The labelled items of a study in numbers, and how many turns each stands for."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from annotator.measures.confusion import INVALID
 from annotator.measures.double_sample import Labelled
 from judge.calibration.conversations import conversations_by_item
 from judge.calibration.pairing import Pair
-from judge.calibration.rates.turn_verdicts import Cell, cell_counts
+from judge.calibration.rates.turn_verdicts import Cell, cell_counts, late_counts
 from judge.calibration.sampling.design import Sample
 from judge.calibration.sampling.weights import design_weights
 from judge.plural import counted
@@ -23,15 +23,23 @@ class LabelledItems:
     """`everywhere` has all labelled items, weighted for the study: they tell the judge's errors.
 
     `chances` (n,) are those of being drawn, `turns` how many each has in every cell that counts.
-    `design` says how they were drawn, `unsampled` why they are no random sample of the study's
-    items, None if they are.
+    `design` says how they were drawn, `undrawn` why they are no random sample of anything here,
+    None if they are. `late` are a cell's turns whose items came after the sample.
     """
 
     everywhere: Labelled
     chances: NDArray[np.float64]
     turns: tuple[Mapping[Cell, int], ...]
     design: str = ""
-    unsampled: str | None = None
+    undrawn: str | None = None
+    late: Mapping[Cell, int] = field(default_factory=dict)
+
+    def unsampled(self, cells: Iterable[Cell]) -> str | None:
+        """Why they are no random sample of these cells' items, or None if they are."""
+        late = sum(self.late.get(cell, 0) for cell in cells)
+        if self.undrawn or not late:
+            return self.undrawn
+        return f"{counted(late, 'turn')} of items that came after the sample"
 
     def of_turns(self) -> Labelled:
         """Those that turns of the cells that count read like, each standing for these."""
@@ -85,13 +93,6 @@ def labelled_items(
         chance,
         tuple(of_runs.get(item_hash, {}) for item_hash in hashes),
         sample.design if sample else "",
-        _unsampled(sample),
+        None if sample else "no sample is recorded",
+        late_counts(pipeline_db, sample.population, run_ids) if sample and sample.added else {},
     )
-
-
-def _unsampled(sample: Sample | None) -> str | None:
-    if sample is None:
-        return "no sample is recorded"
-    if sample.added:
-        return f"{counted(sample.added, 'item')} came after the sample, with no chance to be drawn"
-    return None

@@ -239,6 +239,26 @@ def cell_counts(
     }
 
 
+def late_counts(
+    pipeline_db: Database, known: int, run_ids: Collection[str] | None = None
+) -> dict[Cell, int]:
+    """How many turns of each cell, of the study or of these runs, have a late item.
+
+    Late are all items but the first `known` ones: the store only adds, so that rows are in order
+    of time.
+    """
+    rows = pipeline_db.conn.execute(
+        f"""SELECT {CELL_COLUMNS}, conversations.dataset, count(*)
+            FROM turns JOIN answers USING (answer_id) JOIN conversations USING (conversation_id)
+            WHERE turns.item_hash IN (SELECT item_hash FROM turns GROUP BY item_hash
+                                      ORDER BY min(turns.rowid) LIMIT -1 OFFSET ?)
+            {"" if run_ids is None else f"AND {OF_RUNS}"}
+            GROUP BY 1, 2, 3, 4, 5, 6""",
+        [known, *_run_values(run_ids)],
+    ).fetchall()
+    return {_cell(tuple(made)): n for *made, n in rows}
+
+
 def _run_values(run_ids: Collection[str] | None) -> list[str]:
     return [] if run_ids is None else [json.dumps(sorted(run_ids))]
 
