@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 from intercepted_acts import InterceptedActs
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from served import Server
 from served_here import served_here
 from sqlite_utils import Database
@@ -17,7 +17,9 @@ from annotator.labels import BlindItem, add_items, open_labels
 from generation.item import Item, Message
 
 PLAIN_TRIPLES = tuple((f"question {n}", f"answer {n}", f"turn {n}") for n in range(6))
+PATIENCE_MS = 30_000  # of what is awaited: a loaded machine is slow, not wrong
 OURS = ("http://127.0.0.1:", "https://127.0.0.1:", "data:", "blob:")
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.fixture
@@ -41,7 +43,7 @@ def new_page(browser):
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(PATIENCE_MS)
         watch(page)
         if acts:
             acts.of(page)

@@ -11,7 +11,7 @@ def shown_turn(page: Page) -> str:
 def status(page: Page, text: str) -> str:
     """Wait until the status line holds `text`; returns the whole line."""
     line = page.locator("form.verdict .status")
-    expect(line).to_contain_text(text, timeout=30_000)  # says what it held instead
+    expect(line).to_contain_text(text)  # which says what it held instead
     return line.inner_text()
 
 
