@@ -17,6 +17,8 @@ VLLM_VENV := .venv-vllm
 SMALL_MODEL := .cache/smollm2
 # Files of tests side by side; those in the browser apart, since Playwright leaves a loop running.
 TWO := -n 2 --dist loadfile
+# All that drive Chromium: collecting the rest for them takes ten seconds per process.
+IN_BROWSER := tests/browser tests/calibration/test_report_page.py
 
 .PHONY: demo test test-bench test-vllm bench-generation bench-judge bench-calibrate bench-workbench bench-report bench-annotate coverage-simulation statement-simulation lint clean chromium
 
@@ -31,9 +33,12 @@ demo: $(VENV)/.installed
 	@echo
 	@$(BIN)/annotate --port $(PORT)
 
+# Compiled files are kept even where the environment says otherwise: without them every process
+# that a test starts compiles the package anew.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.installed-test chromium
 	$(BIN)/pytest $(TWO) -m "not vllm and not bench and not browser"
-	$(BIN)/pytest $(TWO) -m "browser and not bench"
+	$(BIN)/pytest $(TWO) -m "browser and not bench" $(IN_BROWSER)
 
 # What takes long: benchmark scripts at small sizes (that they run, not how fast), many killed
 # servers, make demo.

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import packages_distributions
 from itertools import chain
 from pathlib import Path
@@ -46,7 +47,8 @@ HEAVY = {
 }  # fmt: skip
 
 
-def imported_by(path: Path) -> set[str]:
+@cache
+def imported_by(path: Path) -> frozenset[str]:
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
@@ -54,7 +56,7 @@ def imported_by(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             found.add(node.module)
-    return found
+    return frozenset(found)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -157,3 +159,15 @@ def test_whatever_we_import_is_declared():
         if not {of.lower().replace("_", "-") for of in distributions[name]} & names
     }
     assert missing == set()
+
+
+def test_make_test_finds_every_test_in_the_browser():
+    named = re.search(r"^IN_BROWSER := (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
+    places = [ROOT / place for place in named.split()]
+    marked = [
+        path
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if re.search(r"mark\.browser\b", path.read_text())
+    ]
+    assert marked
+    assert [p for p in marked if not any(p.is_relative_to(place) for place in places)] == []

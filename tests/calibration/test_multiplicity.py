@@ -1,5 +1,7 @@
 """Adjusted p values against statsmodels."""
 
+import gc
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,6 +10,14 @@ from statsmodels.stats.multitest import multipletests
 from annotator.measures.multiplicity import benjamini_hochberg, holm
 
 p_lists = st.lists(st.floats(0, 1), min_size=1, max_size=8)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def little_garbage_to_search():
+    """statsmodels collects garbage in each call: half a second once a process has loaded all."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @settings(max_examples=30)

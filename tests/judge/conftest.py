@@ -96,7 +96,9 @@ class ChatServer:
 
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._http.daemon_threads = True
-        threading.Thread(target=self._http.serve_forever, daemon=True).start()
+        # By default it looks every half second whether it is closed, and close() waits for that.
+        serving = {"target": self._http.serve_forever, "kwargs": {"poll_interval": 0.01}}
+        threading.Thread(**serving, daemon=True).start()
 
     @property
     def url(self) -> str:

@@ -63,13 +63,15 @@ class Results:
                 self._entries.popitem(last=False)
             if entry.result.fresh and entry.state == state:
                 return entry.result
-            if entry.running is None:
+            begins = entry.running is None
+            if begins:
                 entry.running_for, entry.asked_at = state, monotonic()
                 entry.running = self._workers.submit(self._computed, compute)
-                entry.running.add_done_callback(lambda done: self._keep(entry, done))
             running = entry.running
             running_for = entry.running_for
             left = entry.asked_at + patience - monotonic()
+        if begins:  # without the lock: what is done already is kept at once, in this thread
+            running.add_done_callback(lambda done: self._keep(entry, done))
         done, _ = wait_for([running], timeout=max(0.0, left))
         if done and running_for == state:
             return running.result()
