@@ -120,9 +120,10 @@ def plan_(plan: Plan, show: bool, data_dir: Path | None, study: Study, as_json: 
 
 @generate.command("import")
 @click.argument("file", type=_file)
+@click.option("--name", help="Of the run, for calibrate report --run.  [default: import]")
 @study_option
 @_json_option
-def import_(file: Path, study: Study, as_json: bool) -> None:
+def import_(file: Path, name: str | None, study: Study, as_json: bool) -> None:
     """Import (q, a, u) from FILE: CSV, JSONL, or what `generate export` writes.
 
     Columns q, a and u; q is text or a list of chat messages, in CSV written as JSON:
@@ -135,7 +136,7 @@ def import_(file: Path, study: Study, as_json: bool) -> None:
     from generation.exchange.importer import import_file
     from generation.store import open_turns
 
-    added = import_file(file, lambda: open_turns(study.pipeline))
+    added = import_file(file, lambda: open_turns(study.pipeline), name)
     _report(study, added.new, added.known, as_json)
 
 

@@ -57,6 +57,17 @@ class TurnStore:
         }
         keep(self._db, "runs", row)
 
+    def runs_named(self, name: str) -> list[str]:
+        """The ids of the runs of that name, and of those of a plan of that name, by age."""
+        rows = self._db.conn.execute(
+            """SELECT run_id FROM
+                   (SELECT *, coalesce(json_extract(provenance, '$.name'), kind) AS name FROM runs)
+               WHERE name = :name OR substr(name, 1, length(:name) + 1) = :name || '/'
+               ORDER BY started_at, run_id""",
+            {"name": name},
+        )
+        return [run_id for (run_id,) in rows]
+
     def keep_conversation(self, conversation: Conversation) -> None:
         conversation_id = conversation.conversation_id
         if self._has("conversations", "conversation_id", conversation_id):

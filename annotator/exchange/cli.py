@@ -75,8 +75,12 @@ def export(study, out, named, version, who) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @study_option
 def import_(study, file) -> None:
-    """Make labels.db of this study from FILE, a canonical export (.jsonl)."""
-    from annotator.exchange.jsonl import import_jsonl
+    """Make labels.db of this study from FILE, a canonical export (.jsonl).
+
+    What a study exported, or labels that people gave elsewhere, written in the same format:
+    annotator/exchange/README.md tells it line by line, and how such labels come into a study.
+    """
+    from annotator.exchange.jsonl_import import import_jsonl
     from annotator.exchange.terminal import imported_text
 
     with _at_work("importing"):

@@ -16,11 +16,11 @@ from generation.exchange.import_file import (
     read_file,
     rows_of,
 )
+from generation.exchange.imported_run import imported_run, refuse_taken
 from generation.item import Message
 from generation.store import TurnStore
-from generation.turn import Added, Answer, Conversation, Run, Turn
+from generation.turn import Added, Answer, Conversation, Turn
 from generation.turn_record import NATIVE, Record, read_record
-from generation.version import tool_version
 from rubrics import InputError, fingerprint
 
 SETTINGS = ("held-out", "self-generated")
@@ -32,23 +32,19 @@ TURN_COLUMNS = ("q", "a", "u")
 MAX_INTEGER = 2**63 - 1  # of SQLite
 
 
-def import_file(path: Path, open_store: Callable[[], TurnStore]) -> Added:
-    """Add the file's turns to a study in one transaction.
+def import_file(path: Path, open_store: Callable[[], TurnStore], name: str | None = None) -> Added:
+    """Add the file's turns to a study in one transaction, as a run of that name.
 
     The store is opened after the whole file has been checked, so that a refused file leaves not
-    even an empty study. Raises InputError naming the file and the line of what is wrong.
+    even an empty study. Raises InputError naming the file and the line of what is wrong, and for
+    a name that another run has.
     """
     file = _read(path)
     records = _records_of(file)
     # A turn is stored after the one it follows; a file need not have them in that order.
     turns = sorted((record.turn for record in records), key=lambda turn: turn.number)
-    provenance = {
-        "tool": f"followupeval {tool_version()}",
-        "file": path.name,
-        "sha256": file.hash,
-        "rows": len(turns),
-    }
-    run, store = Run("import", provenance), open_store()
+    run, store = imported_run(file, len(turns), name), open_store()
+    refuse_taken(store, run)
     try:
         store.add_answers(run, (record.parent for record in records if record.parent))
         return store.add_turns(run, turns)

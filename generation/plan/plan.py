@@ -33,7 +33,7 @@ class ModelPlan:
     engine: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _check_name("model", self.name)
+        check_name("model", self.name)
         _check_range("context_length", self.context_length, 64)
 
 
@@ -51,7 +51,7 @@ class DatasetPlan:
     limit: int | None = None
 
     def __post_init__(self) -> None:
-        _check_name("data set", self.name)
+        check_name("data set", self.name)
         if self.limit is not None:
             _check_range("limit", self.limit, 1)
 
@@ -137,7 +137,7 @@ class Plan:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _check_name("plan", self.name)
+        check_name("plan", self.name)
         _check_range("the tokens of a turn", self.max_turn_tokens, 1)
         try:
             day = date.fromisoformat(self.date).isoformat()
@@ -175,7 +175,8 @@ def _check_draw(temperature: float, top_p: float, top_k: int) -> None:
     _check_range("top_k", top_k, 0)
 
 
-def _check_name(what: str, name: str) -> None:
+def check_name(what: str, name: str) -> None:
+    """Raises InputError for a name that cannot be printed."""
     if not name or not name.isprintable():
         raise InputError(f"the name of a {what} is {name!r}; expected printable text")
 

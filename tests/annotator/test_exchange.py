@@ -3,12 +3,15 @@
 import csv
 import io
 import json
+import re
+from pathlib import Path
 
 import pytest
 from annotated_labels import (
     GENUINE,
     MALFORMED,
     NEW_TASK,
+    RUBRIC,
     everything,
     ids,
     new_labels,
@@ -21,14 +24,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+import annotator.exchange
+from annotator.annotation import current_annotations
 from annotator.cli import annotate
 from annotator.exchange import export
 from annotator.exchange.cli import FORMATS, WHO
 from annotator.exchange.export import Format, export_labels, format_of
-from annotator.exchange.jsonl import canonical_lines, import_jsonl
+from annotator.exchange.jsonl import canonical_lines
+from annotator.exchange.jsonl_import import import_jsonl
+from annotator.exchange.row_check import keys_by_record
 from annotator.exchange.tables import EXPORTED, KEPT_BACK
 from annotator.exchange.who import People, Who
-from annotator.labels import open_labels
+from annotator.labels import open_labels, recorded_rubric
 from rubrics import InputError
 
 HOSTILE = (
@@ -129,10 +136,11 @@ class TestCanonical:
             (lambda lines: lines[:-1], "cut short or changed"),
             (lambda lines: lines[1:], "line 1 is no header"),
             (lambda lines: [], "line 1: not JSON"),
+            (lambda lines: ["q,a,u,label"], r"not JSON.*calibrate agreement bad\.jsonl"),
             (lambda lines: [*lines, "{"], "not JSON"),
-            (lambda lines: [*lines, '{"type": "account"}'], "no record of a known kind"),
+            (lambda lines: [*lines, '{"type": "account"}'], "type is 'account'; expected one"),
             (lambda lines: swapped(lines, '"format": 1', '"format": 2'), "format 2, expected 1"),
-            (lambda lines: swapped(lines, '"turn":', '"turm":'), "other columns.*turm, turn"),
+            (lambda lines: swapped(lines, '"turn":', '"turm":'), "no key turn and .* key turm"),
             (lambda lines: swapped(lines, '"flagged": 0', '"flagged": 7'), "CHECK constraint"),
             (lambda lines: swapped(lines, '"flagged": 0', '"flagged": NaN'), "no JSON number"),
             (lambda lines: swapped(lines, "too long", "too\\u0000long"), "NUL or a lone surrogate"),
@@ -145,7 +153,7 @@ class TestCanonical:
         (tmp_path / "bad.jsonl").write_text("\n".join(change(lines)))
         with pytest.raises(InputError, match=message):
             import_jsonl(tmp_path / "bad.jsonl", tmp_path / "new" / "labels.db")
-        assert list((tmp_path / "new").iterdir()) == []
+        assert list(tmp_path.glob("new/*")) == []
 
     def test_an_import_never_replaces_a_store(self, study, labels, tmp_path):
         exported(labels, tmp_path / "out.jsonl", "jsonl")
@@ -210,6 +218,82 @@ class TestTables:
         card = (tmp_path / "hf" / "README.md").read_text()
         assert "  data_files: data/annotations.parquet" in card.split("---")[1]
         assert "| v3 | ann | label | 1 |" in card
+
+
+class TestFormat:
+    """annotator/exchange/README.md, read as somebody who writes such a file reads it."""
+
+    def test_the_example_has_a_line_of_each_kind_and_can_be_imported(self, example, tmp_path):
+        (tmp_path / "example.jsonl").write_text("\n".join(example))
+        counts = import_jsonl(tmp_path / "example.jsonl", tmp_path / "new" / "labels.db")
+        assert counts.keys() == {table.record for table in EXPORTED}
+        with open_labels(tmp_path / "new" / "labels.db") as made:
+            said = [(a.annotator, a.category) for a in current_annotations(made, "v3")]
+            assert said == [("made-up-1", GENUINE), ("made-up-2", None)]
+            assert recorded_rubric(made, "v3") == RUBRIC
+
+    def test_the_keys_are_those_that_an_import_takes(self, labels):
+        rows = re.findall(r"^\| `(\w+)` \| ([^|\n]*) \| ?([^|\n]*)\|", FORMAT_TOLD, re.MULTILINE)
+        told = {kind: tuple(_words(cell) for cell in cells) for kind, *cells in rows}
+        assert told == {
+            record: (keys.required, keys.optional)
+            for record, keys in keys_by_record(labels).items()
+        }
+
+    @pytest.mark.parametrize(
+        ("old", "new", "message"),
+        [
+            ('"turn": "And', '"turm": "And', "line 4: item: no key turn and an unknown key turm"),
+            (', "note": "made up", "flagged": 0', "", "no key note, flagged; expected event_id"),
+            ('"kind": "label", "category": "genuine_followup"',
+             '"kind": "label", "category": "genuine_folowup"',
+             "rubric v3 has no category 'genuine_folowup'; .*mean genuine_followup"),
+            ('"type": "event"', '"type": "events"', "type is 'events'.*did you mean event"),
+            ("2026-01-31T09:30:00.000+00:00", "31.1.2026", "saved_at is '31.1.2026'; expected"),
+            ("2026-01-31T09:30:00.000+00:00", "2026-01-31T09:30:00+01:00", "a time in UTC such"),
+            ('"flagged": 0', '"flagged": 0, "confidence": "high"', "'high'; expected one of sure"),
+            ('[{"role": "user", "content": "What is 2+2?"}]', '"2+2?"', "messages is 2.2.; expect"),
+            ('"annotator": "made-up-1", "first', '"annotator": "a@b", "first', "'a@b' cannot be u"),
+            ('"annotator": "made-up-1", "first', '"annotator": " x", "first', "no blanks around"),
+            ('"version": "v3"', '"version": "v9"', "unknown rubric 'v9': the versions are v1"),
+            ('"version": "v3"', '"version": "v2"', "rubric_version is 'v3'; .* before it have v2"),
+            ('"version": "v3"', '"version": "v3", "hash": ""', "both hash and text, or neither"),
+            ('"event": 2', '"event": 3', "holds 2 event, expected 3 event as its first line says"),
+            ('"flagged": 0', '"flagged": "no"', "event: cannot store TEXT value in INTEGER"),
+            ('"event_id": 1', f'"event_id": {10**30}', "too large"),
+            ('"nonce": "row-1", "record"', '"nonce": "x", "record"', "row 1 of activity belongs"),
+        ],
+    )  # fmt: skip
+    def test_a_slip_is_said_in_one_line(self, example, tmp_path, old, new, message):
+        (tmp_path / "bad.jsonl").write_text("\n".join(swapped(example, old, new)))
+        done = command(tmp_path / "new", "import", str(tmp_path / "bad.jsonl"))
+        assert done.exit_code == 1
+        assert re.search(message, done.output)
+        assert done.output.count("\n") == 1
+        assert list(tmp_path.glob("new/*")) == []
+
+    def test_a_rubric_with_another_text_than_it_says_is_refused(self, lines, tmp_path):
+        (tmp_path / "bad.jsonl").write_text("\n".join(swapped(lines, "sha256:4", "sha256:5")))
+        with pytest.raises(InputError, match=r"rubric: its text is that of rubric v3 \(4101b238\)"):
+            import_jsonl(tmp_path / "bad.jsonl", tmp_path / "new" / "labels.db")
+
+    def test_the_help_names_the_document(self):
+        assert "annotator/exchange/README.md" in CliRunner().invoke(
+            annotate, ["import", "--help"]
+        ).output.replace("\n  ", " ")
+
+
+FORMAT_TOLD = (Path(annotator.exchange.__file__).parent / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def example():
+    """The lines of the document's example."""
+    return FORMAT_TOLD.partition("```jsonl\n")[2].partition("\n```")[0].split("\n")
+
+
+def _words(cell):
+    return tuple(filter(None, map(str.strip, cell.split(","))))
 
 
 class TestPeople:

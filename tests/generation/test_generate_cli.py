@@ -78,6 +78,8 @@ def test_import_reports_new_and_known_turns(tmp_path):
     study = tmp_path / "study"
     assert "1 turn added, 0 were" in call("import", path, "--study", study).stdout
     assert "0 turns added, 1 was there" in call("import", path, "--study", study).stdout
+    assert "0 turns added" in call("import", path, "--name", "mine", "--study", study).stdout
+    assert "run mine (" in call("show", "mine", "--study", study).stdout
     path.write_text("{", encoding="utf-8")
     assert f"{path}:1: not JSON" in refused("import", path, "--study", study)
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from generation.exchange.import_file import MAX_FIELD_CHARACTERS
 from generation.exchange.importer import import_file, read_turns
+from generation.runs.run_record import find_run, run_records
 from generation.store import open_turns
-from generation.turn import Added
+from generation.turn import Added, Run
 from rubrics import InputError, bytes_fingerprint
 
 SEPARATORS = "line\u2028separators\u2029and\x85more\x0band\x1cmore"
@@ -145,6 +146,42 @@ def test_again_adds_nothing(tmp_path):
     store = open_turns(tmp_path / "pipeline.db")
     assert import_file(path, lambda: store) == Added(2, 0)
     assert import_file(path, lambda: store) == Added(0, 2)
+
+
+def named(store) -> list[tuple[str, int]]:
+    return [(run.name, run.turns) for run in run_records(store._db)]
+
+
+def test_a_name_is_the_run_s_and_without_one_it_is_called_import(tmp_path):
+    one, two = (jsonl(tmp_path / f"{n}.jsonl", row(id=n)) for n in (1, 2))
+    store = open_turns(tmp_path / "pipeline.db")
+    import_file(one, lambda: store)
+    assert import_file(two, lambda: store, "mine") == Added(1, 0)
+    assert import_file(two, lambda: store, "mine") == Added(0, 1)
+    assert sorted(named(store)) == [("import", 1), ("mine", 1)]
+    assert import_file(one, lambda: store, "again") == Added(0, 1)
+    assert find_run(store._db, "again", "").turns == 1
+
+
+@pytest.mark.parametrize("taken", ["mine", "other", "import", "plan"])
+def test_a_name_that_another_run_or_a_plan_has_is_refused_and_adds_nothing(tmp_path, taken):
+    store = open_turns(tmp_path / "pipeline.db")
+    for n, name in enumerate(["mine", "other", None]):
+        import_file(jsonl(tmp_path / f"{n}.jsonl", row(id=n)), lambda: store, name)
+    store.add_turns(Run("probe", {"name": "plan/model"}), [])
+    path = jsonl(tmp_path / "new.jsonl", row(id="new"))
+    with pytest.raises(InputError, match=rf"run or plan named '{taken}' already .*--name NAME"):
+        import_file(path, lambda: store, taken)
+    assert store.count() == 3
+    assert import_file(path, lambda: store, "model") == Added(1, 0)
+
+
+@pytest.mark.parametrize("name", ["", "two\nlines", "plan/model"])
+def test_a_name_that_a_run_cannot_have_makes_no_study(tmp_path, name):
+    path = jsonl(tmp_path / "t.jsonl", row())
+    with pytest.raises(InputError, match=r"the name of a run is .*; expected"):
+        import_file(path, lambda: open_turns(tmp_path / "pipeline.db"), name)
+    assert not (tmp_path / "pipeline.db").exists()
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,11 @@ def select_runs(database: Database, text: str, option: str) -> Selection:
     alike = [of for of in records if of.name == run.name]
     if text == run.name and run.kind != "probe" and len(alike) > 1:
         listed = ", ".join(f"{short(of.run_id)} ({of.turns:,} turns)" for of in alike)
-        raise InputError(f"{len(alike)} runs are named {text!r}; name one by its id: {listed}")
+        imported = run.kind == "import"
+        anew = "; or give it a name: generate import FILE --name NAME" if imported else ""
+        raise InputError(
+            f"{len(alike)} runs are named {text!r}; name one by its id: {listed}{anew}"
+        )
     return Selection(_title(run, records), (run,))
 
 

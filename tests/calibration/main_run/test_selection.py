@@ -76,6 +76,13 @@ def test_of_imports_of_one_name_none_is_guessed(database):
     assert newest_runs(database).name == "example 2abc"
 
 
+def test_of_two_imports_one_can_be_named_anew(database):
+    for day in (1, 2):
+        add_run(database, "import", day=day, kind="import", run_id=f"sha256:{day}abc")
+    with pytest.raises(InputError, match=r"by its id: 1abc .*generate import FILE --name NAME"):
+        select_runs(database, "import", "")
+
+
 def test_an_unknown_run_is_refused_with_those_there_are(database):
     add_run(database, "mine/a")
     with pytest.raises(InputError, match=r"'nothing'; the runs are .*mine/a.*--study s"):
