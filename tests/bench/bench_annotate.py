@@ -26,6 +26,7 @@ import httpx  # noqa: E402
 from act_client import ActClient  # noqa: E402
 from annotate_study import make_study  # noqa: E402
 from playwright.sync_api import Browser, Page, sync_playwright  # noqa: E402
+from target_table import Line, print_table  # noqa: E402
 
 from annotator.assignment.plan import Plan  # noqa: E402
 from annotator.labels import open_labels  # noqa: E402
@@ -50,14 +51,6 @@ class Sizes:
 
 FULL = Sizes(items=1_000, large=50_000, steps=30, rounds=4, people=20, saves=2_000)
 SMALL = Sizes(items=120, large=300, steps=4, rounds=1, people=4, saves=40)
-
-
-@dataclass(frozen=True)
-class Line:
-    what: str
-    found: str
-    target: str = ""
-    met: bool = True
 
 
 @dataclass(frozen=True)
@@ -349,14 +342,8 @@ def main() -> int:
     options = parser.parse_args()
     sizes = SMALL if options.small else FULL
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}", flush=True)
-    met = True
     with tempfile.TemporaryDirectory() as folder:
-        for line in measured(Path(folder), sizes):
-            judged = line.target and not options.small
-            verdict = ("met" if line.met else "MISSED") if judged else ""
-            row = f"{line.what:<44} {line.found:>28}  {line.target:<24} {verdict}"
-            print(row.rstrip(), flush=True)
-            met = met and (line.met or not judged)
+        met = print_table(measured(Path(folder), sizes), judged=not options.small)
     print(f"load at the end {os.getloadavg()[0]:.1f}")
     return 0 if met else 1
 

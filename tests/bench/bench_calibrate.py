@@ -21,6 +21,7 @@ sys.path[:0] = [str(TESTS / "support"), str(TESTS / "bench"), str(TESTS / "simul
 import numpy as np  # noqa: E402
 import rates_study  # noqa: E402
 from populations import MARGINS, K, independent, two_judges  # noqa: E402
+from target_table import Line, print_table  # noqa: E402
 
 from annotator.measures.alpha import alpha_of_counts  # noqa: E402
 from annotator.measures.coefficients import kappas  # noqa: E402
@@ -48,14 +49,6 @@ class Sizes:
 
 FULL = Sizes(100_000, 10, 1_000, rates_study.Shape())
 QUICK = Sizes(300, 2, 30, rates_study.Shape(models=2, datasets=1, queries=3, labelled=20), times=1)
-
-
-@dataclass(frozen=True)
-class Line:
-    what: str
-    found: str
-    target: str = ""
-    met: bool = True
 
 
 def seconds(work: Callable[[], object], times: int) -> float:
@@ -258,14 +251,8 @@ def main() -> int:
     sizes = QUICK if options.quick else FULL
     print(f"numpy {np.__version__}, n = {sizes.items:,}, {RESAMPLES:,} resamples; theirs from "
           f"{sizes.timed} timed")  # fmt: skip
-    met = True
-    for part in options.only or PARTS:
-        for line in PARTS[part](sizes):
-            judged = line.target and not options.quick
-            verdict = ("met" if line.met else "MISSED") if judged else ""
-            print(f"{line.what:<48} {line.found:>12}  {line.target:<12} {verdict}", flush=True)
-            met = met and (line.met or not judged)
-    return 0 if met else 1
+    lines = (line for part in options.only or PARTS for line in PARTS[part](sizes))
+    return 0 if print_table(lines, judged=not options.quick) else 1
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ sys.path.insert(0, str(TESTS / "support"))
 from byte_model import write_folder  # noqa: E402
 from chat_templates import QWEN25  # noqa: E402
 from generation_study import fill_study, write_paper_data  # noqa: E402
+from target_table import Line, print_table  # noqa: E402
 
 OF_BARE = 0.95  # tokens per second, of bare LLM.generate
 SWEEP = 1.05  # times the bare engine time of the same rows
@@ -42,14 +43,6 @@ class Sizes:
 
 FULL = Sizes(questions=192, sweep_questions=8, max_tokens=32, rounds=3, stored=1_000_000)
 QUICK = Sizes(questions=4, sweep_questions=1, max_tokens=4, rounds=1, stored=2_000)
-
-
-@dataclass(frozen=True)
-class Line:
-    what: str
-    found: str
-    target: str = ""
-    met: bool = True
 
 
 def questions(count: int) -> list[str]:
@@ -282,15 +275,6 @@ def planning() -> Line:
     )  # fmt: skip
 
 
-def table(lines: list[Line]) -> str:
-    width = max(len(line.what) for line in lines)
-    return "\n".join(
-        f"{line.what:<{width}}  {line.found:<28} {line.target:<24}"
-        + ("" if not line.target else "met" if line.met else "MISSED")
-        for line in lines
-    )
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
@@ -299,8 +283,7 @@ def main() -> int:
     sizes = QUICK if options.quick else FULL
     engine = options.model
     lines = against_bare(engine, sizes) if engine else [planning(), resuming(sizes)]
-    print(table(lines))
-    return 0 if options.quick or all(line.met for line in lines) else 1
+    return 0 if print_table(lines, judged=not options.quick) else 1
 
 
 if __name__ == "__main__":

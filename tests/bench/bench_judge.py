@@ -23,6 +23,7 @@ sys.path.insert(0, str(TESTS / "support"))
 from judged_study import make_study, rows  # noqa: E402
 from stub_http import Reply, StubRequest  # noqa: E402
 from stub_server import StubServer, any_verdict  # noqa: E402
+from target_table import Line, print_table  # noqa: E402
 
 from generation.study import Study  # noqa: E402
 from judge.store import open_pipeline  # noqa: E402
@@ -47,14 +48,6 @@ class Sizes:
 
 FULL = Sizes(requests=3_072, rounds=2, few=20_000, many=100_000, turns=10_000)
 QUICK = Sizes(requests=300, rounds=1, few=50, many=150, turns=500)
-
-
-@dataclass(frozen=True)
-class Line:
-    what: str
-    found: str
-    target: str = ""
-    met: bool = True
 
 
 def texts(count: int) -> Iterator[str]:
@@ -234,14 +227,10 @@ def main() -> int:
         name, folder, url = options.rate
         print({"ours": ours, "bare": bare}[name](Path(folder), url))
         return 0
-    met = True
+    sizes = QUICK if options.quick else FULL
     with tempfile.TemporaryDirectory() as folder:
-        for part in PARTS:
-            for line in part(QUICK if options.quick else FULL, Path(folder)):
-                verdict = "" if not line.target else "met" if line.met else "MISSED"
-                print(f"{line.what:<48} {line.found:>12}  {line.target:<12} {verdict}", flush=True)
-                met = met and line.met
-    return 0 if met else 1
+        lines = (line for part in PARTS for line in part(sizes, Path(folder)))
+        return 0 if print_table(lines) else 1
 
 
 if __name__ == "__main__":

@@ -10,13 +10,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
 sys.path.insert(0, str(TESTS / "support"))
 
 from main_run_study import MadeRun, make_main_run  # noqa: E402
+from target_table import Line, print_table  # noqa: E402
 
 from generation.plan.plan_file import read_plan  # noqa: E402
 
@@ -24,12 +26,6 @@ MAX_SECONDS, MAX_MIB = 60, 2048
 SIZES = {"gsm8k": 1319, "ifeval": 541, "ifbench": 300, "gpqa_main": 448, "gpqa_diamond": 198}
 HELD_OUT = {"healthbench": 1470, "coval": 100}
 TURNS = 687_500
-
-
-@dataclass(frozen=True)
-class Used:
-    seconds: float
-    mib: float
 
 
 def paper_run() -> MadeRun:
@@ -55,7 +51,15 @@ def small(made: MadeRun) -> MadeRun:
     )
 
 
-def report(study: Path, *options: str) -> Used:
+def measured(folder: Path) -> Iterator[Line]:
+    study, target = folder / "study", f"< {MAX_SECONDS} s, < {MAX_MIB:,} MiB"
+    page = ("--output", str(folder / "page"), "--html")
+    yield report("tables and statements", target, study)
+    yield report("with figures, in every format", target, study, "--output", str(folder / "report"))
+    yield report("with the page", "", study, *page)
+
+
+def report(what: str, target: str, study: Path, *options: str) -> Line:
     """Time and peak memory of the command in a process of its own."""
     code = "from judge.calibration.cli import calibrate; calibrate()"
     command = [sys.executable, "-c", code, "report", "--plan", "paper.toml", "--study", str(study)]
@@ -64,7 +68,9 @@ def report(study: Path, *options: str) -> Used:
     _, status, used = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"failed with {os.waitstatus_to_exitcode(status)}")
-    return Used(time.perf_counter() - started, used.ru_maxrss / 1024)
+    seconds, mib = time.perf_counter() - started, used.ru_maxrss / 1024
+    met = seconds < MAX_SECONDS and mib < MAX_MIB
+    return Line(what, f"{seconds:.1f} s, {mib:,.0f} MiB", target, met)
 
 
 def main() -> int:
@@ -77,18 +83,7 @@ def main() -> int:
         made = small(paper_run()) if options.quick else paper_run()
         if not (folder / "study").exists():
             make_main_run(folder / "study", made)
-        met = True
-        for what, extra in (
-            ("tables and statements", ()),
-            ("with figures, in every format", ("--output", str(folder / "report"))),
-            ("with the page", ("--output", str(folder / "page"), "--html")),
-        ):
-            used = report(folder / "study", *extra)
-            fits = used.seconds < MAX_SECONDS and used.mib < MAX_MIB
-            judged = not options.quick and "--html" not in extra
-            verdict = ("met" if fits else "MISSED") if judged else ""
-            met = met and (fits or not judged)
-            print(f"{what:<32} {used.seconds:6.1f} s {used.mib:7.0f} MiB  {verdict}", flush=True)
+        met = print_table(measured(folder), judged=not options.quick)
     return 0 if met else 1
 
 

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from statistics import median
 
@@ -19,6 +19,7 @@ sys.path[:0] = [str(Path(__file__).parents[1] / "support")]
 
 from main_run_study import MadeRun, make_main_run  # noqa: E402
 from playwright.sync_api import Page, sync_playwright  # noqa: E402
+from target_table import Line, print_table  # noqa: E402
 
 from annotator.reference_rule import ReferenceRule  # noqa: E402
 from generation.study import Study  # noqa: E402
@@ -43,12 +44,6 @@ SHOW = """async hash => {
   });
   return performance.now() - start;
 }"""
-
-
-@dataclass(frozen=True)
-class Line:
-    what: str
-    found: str
 
 
 def make_study(folder: Path, turns: int) -> Study:
@@ -139,8 +134,7 @@ def main() -> None:
         study = make_study(Path(temporary) / "study", turns)
         folder = Path(temporary) / "report"
         folder.mkdir()
-        for line in (*build(study, folder), *look(folder)):
-            print(f"{line.what:<34}{line.found}", flush=True)
+        print_table(chain(build(study, folder), look(folder)))
 
 
 if __name__ == "__main__":

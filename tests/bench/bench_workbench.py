@@ -20,6 +20,7 @@ from statistics import median, quantiles
 from threading import Event, Thread
 
 from playwright.sync_api import Page, sync_playwright
+from target_table import Line, print_table
 from workbench_study import SCRIPTS, Shape, make_study
 
 from annotator.annotation import append_event, current_annotation
@@ -51,14 +52,6 @@ class Sizes:
 
 FULL = Sizes(Shape(), rounds=15, steps=60)
 SMALL = Sizes(Shape(items=300, prompts=2, runs=2, labelled=200), rounds=2, steps=5)
-
-
-@dataclass(frozen=True)
-class Line:
-    what: str
-    found: str
-    target: str = ""
-    met: bool = True
 
 
 # Run in the page: `goTo` and `stepped` give milliseconds until the next address's view is painted.
@@ -306,16 +299,10 @@ def main() -> int:
         f"load {os.getloadavg()[0]:.1f}",
         flush=True,
     )
-    met = True
     with tempfile.TemporaryDirectory() as folder:
         study = Study(Path(folder))
         make_study(study, shape)
-        for line in measured(study, sizes):
-            judged = line.target and not options.small
-            verdict = ("met" if line.met else "MISSED") if judged else ""
-            row = f"{line.what:<42} {line.found:>26}  {line.target:<12} {verdict}"
-            print(row.rstrip(), flush=True)
-            met = met and (line.met or not judged)
+        met = print_table(measured(study, sizes), judged=not options.small)
     print(f"load at the end {os.getloadavg()[0]:.1f}")
     return 0 if met else 1
 
