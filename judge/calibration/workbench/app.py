@@ -9,7 +9,6 @@ from annotator.web.page_file import base_style, page_file
 from annotator.web.server import listening, serve_pages
 from annotator.web.web_site import Site
 from generation.study import Study
-from judge.calibration.workbench.acts import EXPORTS
 from judge.calibration.workbench.bench import Bench
 from judge.calibration.workbench.desk import WorkbenchDesk
 from judge.calibration.workbench.place import Place
@@ -19,6 +18,7 @@ from judge.calibration.workbench.stores import opened
 # Seconds: a view reads the stores in a hundred short steps, and after each it waits so long, by
 # default 5 ms, for what is being computed beside it.
 SWITCH = 0.0005
+EXPORTS = "exports"  # beside where the page was started, as the command has it
 TITLE = "Calibration workbench · followupeval"
 
 

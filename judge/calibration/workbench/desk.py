@@ -5,7 +5,7 @@ from typing import Any
 
 from generation.database import readable_refusals
 from judge.calibration.causes.cause_store import NotedMeanwhile
-from judge.calibration.workbench.acts import ACTS
+from judge.calibration.workbench.acts.all_acts import ACTS
 from judge.calibration.workbench.bench import Bench
 from judge.calibration.workbench.place import Place, place_from
 from judge.calibration.workbench.rendered_view import render_view

@@ -7,6 +7,7 @@ from generation.item import is_storable
 from rubrics import InputError
 
 Number = TypeVar("Number", int, float)
+_LAST_ID = 2**63 - 1  # that SQLite can give to a row
 
 
 def text(fields: Mapping[str, object], name: str, *, limit: int) -> str:
@@ -45,3 +46,8 @@ def number(value: str, name: str, kind: type[Number], low: float, high: float) -
         what = "a whole number" if kind is int else "a number"
         raise InputError(f"{name}: found {value!r:.40}, expected {what} from {low:g} to {high:g}")
     return found
+
+
+def row_id(fields: Mapping[str, object], name: str) -> int | None:
+    """The number of a row, None where the page knows of none; raises InputError."""
+    return number(text(fields, name, limit=20), name, int, 1, _LAST_ID)

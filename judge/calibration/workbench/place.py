@@ -56,6 +56,10 @@ class Place:
         }
         return f"#{urlencode(said)}"
 
+    def at(self, view: str, **choices: str) -> "Place":
+        """A view for the same owner, rule and judge; nothing else is chosen but `choices`."""
+        return Place(view=view, owner=self.owner, rule=self.rule, judge=self.judge, **choices)
+
     @property
     def reference_rule(self) -> ReferenceRule:
         return ReferenceRule(self.rule)

@@ -61,3 +61,11 @@ def named(roster: Sequence[Contender], head: str) -> Contender | None:
     if len(fitting) != 1:
         raise InputError(f"{len(fitting)} judges have the id {head!r:.20}; choose one of the list")
     return fitting[0]
+
+
+def one_named(roster: Sequence[Contender], head: str) -> Contender:
+    """The judge of `named`, for what cannot do without one; raises InputError for none, too."""
+    judge = named(roster, head)
+    if judge is None:
+        raise InputError("nothing is judged yet; run a judge first")
+    return judge
