@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from annotator.measures.interval import (
     FEW,
     NORMAL_REACH,
+    ROUNDING,
     Interval,
     no_interval,
     student_reach,
@@ -197,7 +198,7 @@ def score_interval(share: float, spread: float, units: int) -> Interval:
         return no_interval("standard error 0")
     z, name = quantile(units)
     method = f"{SCORE}{name}"
-    if min(share, 1 - share) < 1e-12:
+    if min(share, 1 - share) < ROUNDING:
         reach = z * (2 * spread) ** 0.5
         low, high = (0.0, min(1.0, reach)) if share < 0.5 else (max(0.0, 1 - reach), 1.0)
         return Interval(low, high, method)

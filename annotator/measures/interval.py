@@ -13,7 +13,7 @@ PERCENTILE = "percentile bootstrap"
 WILSON = "Wilson bound, each conversation as one item: an estimate at its end resamples to itself"
 FEW = 30  # units, below which an interval tends to be too narrow
 FEW_NOTE = f"fewer than {FEW} conversations, and an interval then tends to be too narrow"
-ROUNDING = 1e-12  # by which equal values of a statistic may differ
+ROUNDING = 1e-12  # shares, or values of a statistic, this close are equal
 _NORMAL = NormalDist()
 NORMAL_REACH = _NORMAL.inv_cdf((1 + LEVEL) / 2)  # 1.96
 

@@ -23,7 +23,7 @@ from annotator.measures.double_sample import (
     unseen_variance,
     variance,
 )
-from annotator.measures.interval import no_interval
+from annotator.measures.interval import ROUNDING, no_interval
 
 ENOUGH = 5  # labelled items of a label, to tell what the judge makes of it
 UNSEEN = "a share of 0 or 1 has the variance of Agresti and Coull's"
@@ -83,7 +83,7 @@ def rogan_gladen(labelled: Labelled, judged: Judged) -> Corrected:
     )
     of_sample = (judged.share_influence()[:, 1:] / informed, judged.conversations)
     unseen_p = 0.0
-    if min(p, 1 - p) < 1e-12:
+    if min(p, 1 - p) < ROUNDING:
         turns = effective_number(judged.counts.sum(axis=1), judged.conversations)
         unseen_p = unseen_variance(turns)
     unseen_judge = ((1 - theta) ** 2 * sp.unseen + theta**2 * se.unseen) / informed**2
@@ -172,7 +172,8 @@ def simplex_projection(shares: NDArray[np.float64]) -> NDArray[np.float64]:
     descending = np.sort(shares)[::-1]
     excess = (np.cumsum(descending) - 1) / np.arange(1, len(shares) + 1)
     last = int(np.flatnonzero(descending > excess)[-1])
-    return np.maximum(shares - excess[last], 0.0)
+    moved = shares - excess[last]
+    return np.where(moved > ROUNDING, moved, 0.0)
 
 
 def _missing(labelled: Labelled) -> str | None:
@@ -184,7 +185,7 @@ def _missing(labelled: Labelled) -> str | None:
 def _unseen_shares(judged: Judged) -> NDArray[np.float64]:
     """(J,) the variance of each outcome's share of the turns where none or all have it, else 0."""
     turns = effective_number(judged.counts.sum(axis=1), judged.conversations)
-    extreme = np.minimum(judged.shares, 1 - judged.shares) < 1e-12
+    extreme = np.minimum(judged.shares, 1 - judged.shares) < ROUNDING
     return np.where(extreme, unseen_variance(turns), 0.0)
 
 
@@ -195,7 +196,7 @@ def _share(labelled: Labelled, label: int) -> _Share:
     said = labelled.judged[:, label]
     value = float(weights @ said)
     unseen = 0.0
-    if min(value, 1 - value) < 1e-12:
+    if min(value, 1 - value) < ROUNDING:
         unseen = unseen_variance(effective_number(weights, labelled.conversations))
     return _Share(value, weights * (said - value), unseen)
 

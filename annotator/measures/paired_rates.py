@@ -19,11 +19,10 @@ from annotator.measures.double_sample import (
     effective_number,
     unseen_variance,
 )
-from annotator.measures.interval import FEW, Interval, no_interval
+from annotator.measures.interval import FEW, ROUNDING, Interval, no_interval
 
 LONE = "a single conversation"
 NONE_DIFFERS = "no conversation differs"
-ROUNDING = 1e-12  # a share or a difference below this is 0
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from annotator.measures.double_sample import (
     unseen_variance,
     variance,
 )
+from annotator.measures.interval import ROUNDING
 
 ENOUGH = 5  # labelled items that a post-stratum needs for a share of its own
 UNSEEN = "a share of 0 or 1 in a post-stratum has the variance of Agresti and Coull's"
@@ -123,7 +124,7 @@ def representativeness(labelled: Labelled, judged: Judged) -> Representativeness
         (-judged.share_influence(), judged.conversations),
     ]
     spread = covariance(influence, shared=shares_conversations(labelled, judged))
-    degrees = int(np.linalg.matrix_rank(spread, tol=1e-12, hermitian=True))
+    degrees = int(np.linalg.matrix_rank(spread, tol=ROUNDING, hermitian=True))
     if not degrees:
         return Representativeness(None, 0, None, "every turn has a labelled item")
     from scipy.stats import chi2
@@ -148,7 +149,7 @@ def _unseen(given: NDArray[np.float64], shares: NDArray[np.float64], labelled: L
     """What the strata with a share of 0, and those of 1, add to the variance, each as one."""
     total = 0.0
     for extreme in (0.0, 1.0):
-        at = (np.abs(given - extreme) < 1e-12) & (shares > 0)
+        at = (np.abs(given - extreme) < ROUNDING) & (shares > 0)
         if at.any():
             numbers = [
                 effective_number(labelled.weights * labelled.judged[:, j], labelled.conversations)

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, betaln
 
 from annotator.measures.double_sample import Judged, Labelled, effective_number, quantile, variance
-from annotator.measures.interval import NORMAL_REACH
-from annotator.measures.paired_rates import ROUNDING
+from annotator.measures.interval import NORMAL_REACH, ROUNDING
 
 NODES, FEW_NODES = leggauss(64), leggauss(12)
 _FAR = 1e-14  # chance beyond which a beta's tail is left out

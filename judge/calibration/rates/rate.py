@@ -13,7 +13,7 @@ from annotator.measures.double_sample import (
     unseen_variance,
     variance,
 )
-from annotator.measures.interval import LEVEL, Interval
+from annotator.measures.interval import LEVEL, ROUNDING, Interval
 from annotator.measures.misclassification import JudgeErrors
 from annotator.measures.poststratification import Representativeness
 from judge.calibration.judge_choice import judge_dict
@@ -147,7 +147,7 @@ def raw_rate(judged: Judged, outcomes: NDArray[np.int64]) -> RawRate:
     sizes = judged.counts.sum(axis=1)
     shared = bool(sizes.max() > 1 + 1e-9)
     spread = float(variance([(moves, judged.conversations)], shared=shared)[0])
-    if min(share, 1 - share) < 1e-12:
+    if min(share, 1 - share) < ROUNDING:
         share = round(share)
         spread = unseen_variance(effective_number(sizes, judged.conversations))
     return RawRate(float(share), spread**0.5, score_interval(float(share), spread, q))

@@ -26,8 +26,9 @@ from judge.calibration.main_run.tables.csv_text import as_csv
 from judge.calibration.main_run.tables.folded import folded
 from judge.calibration.main_run.tables.json_text import as_json
 from judge.calibration.main_run.tables.latex import as_latex
+from judge.calibration.main_run.tables.latex_columns import APART, TEXT_WIDTH, blocks
 from judge.calibration.main_run.tables.markdown import as_markdown
-from judge.calibration.main_run.tables.shown import one_line
+from judge.calibration.main_run.tables.shown import one_line, shown
 from judge.calibration.main_run.tables.table import Column, Estimate, Kind, Table
 from judge.calibration.main_run.tables.text import as_text, tables_text
 from tests.support.gapped_run import gapped_run, gapped_study
@@ -104,7 +105,12 @@ def many(table: Table, models: int, datasets: int) -> Table:
 
 def rounded(text: str) -> str:
     """Without the last digits, in which one machine may differ from another."""
-    return re.sub(r"\d+\.\d{6,}(e-\d+)?", lambda number: f"{float(number[0]):.9g}", text)
+
+    def short(number: re.Match) -> str:
+        value = float(number[0])
+        return f"{value:.9g}" if value > 1e-12 else "0.0"
+
+    return re.sub(r"\d+\.\d{6,}(e-\d+)?", short, text)
 
 
 def test_every_format_gives_the_stored_files(found):
@@ -220,11 +226,8 @@ def test_markdown_has_interval_and_footnote_beside_the_value(accuracy):
 ESCAPED = re.compile(r"\\(?:[a-zA-Z]+\*?|.)")
 
 
-def check_latex(text: str, columns: int) -> None:
-    """Environments and braces are closed, each row has its cells, no sign acts on its own."""
-    lines = text.splitlines()
-    assert [line for line in lines if line.startswith("%")] == lines[:1]
-    body = "\n".join(lines[1:])
+def check_closed(body: str) -> None:
+    """Environments and braces are closed, no sign acts on its own."""
     environments: list[str] = []
     for act, name in re.findall(r"\\(begin|end)\{(\w+)\}", body):
         if act == "begin":
@@ -233,16 +236,19 @@ def check_latex(text: str, columns: int) -> None:
             assert environments.pop() == name
     assert not environments
     bare = ESCAPED.sub("", body)
-    assert not re.search(r"[%$#^\"`|<>\\]", bare)
-    assert not re.search(r"[_]", bare)
+    assert not re.search(r"[%$#^\"`|<>\\_]", bare)
     depth = 0
     for sign in re.findall(r"[{}]", bare):
         depth += 1 if sign == "{" else -1
         assert depth >= 0
     assert depth == 0
     assert body.isascii() or set(body) - set(map(chr, range(128))) <= set("éèüäöß")
+
+
+def check_rows(body: str, columns: int) -> None:
+    """Each row has its cells."""
     rows = 0
-    for line in lines:
+    for line in body.splitlines():
         if not re.search(r"\\\\\*?(\[2pt\])?$", line) or line.startswith("\\caption"):
             continue
         cells = ESCAPED.sub("", line).count("&") + 1
@@ -251,35 +257,85 @@ def check_latex(text: str, columns: int) -> None:
     assert rows
 
 
-def latex_columns(text: str) -> int:
-    return len(re.search(r"\{@\{\}([lr]+)@\{\}\}", text)[1])
+def check_latex(text: str) -> None:
+    """It says its packages and can be set, each tabular with as many cells as it has columns."""
+    first, *rest = text.splitlines()
+    assert first.startswith("% \\usepackage{booktabs")
+    check_closed("\n".join(rest))
+    tabulars = re.findall(
+        r"\\begin\{(tabular|longtable)\}\{@\{\}([lr]+)@\{\}\}(.*?)\\end\{\1\}", text, re.DOTALL
+    )
+    assert tabulars
+    for _, columns, body in tabulars:
+        check_rows(body, len(columns))
 
 
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
 def test_no_name_breaks_latex(few, name):
     for table in few:
-        text = as_latex(renamed(table, name))
-        check_latex(text, latex_columns(text))
+        check_latex(as_latex(renamed(table, name)))
 
 
-def test_latex_tables_have_caption_label_and_rules(accuracy):
-    text = as_latex(accuracy)
-    assert "\\label{tab:accuracy}" in text
-    assert "\\caption{Task accuracy and genuine follow-ups at the lowest temperature: made}" in text
+def test_latex_tables_have_caption_label_and_rules(few):
+    text = as_latex(few[-1])
+    assert "\\label{tab:conditions}" in text
+    assert "\\caption{Genuine follow-ups under unusual conditions: made}" in text
     for rule in ("\\toprule", "\\midrule", "\\bottomrule"):
         assert text.count(rule) == 1
+
+
+def test_latex_signs_stand_beside_the_digits_and_below_the_table(accuracy):
+    text = as_latex(accuracy)
     (sign,) = re.findall(r"\\textsuperscript\{(.)\}~no answer could be checked\.", text)
-    assert text.count(f"\\textsuperscript{{{sign}}}") > 1
+    assert f"--\\rlap{{\\textsuperscript{{{sign}}}}}" in text
 
 
 def test_long_latex_tables_run_over_pages(accuracy):
-    short, long = as_latex(many(accuracy, 30, 1)), as_latex(many(accuracy, 30, 7))
+    short, long = as_latex(many(accuracy, 10, 1)), as_latex(many(accuracy, 30, 7))
     assert "longtable" not in short
     assert "\\begin{longtable}" in long
-    assert long.count("Family-") == 210
-    check_latex(long, latex_columns(long))
+    check_latex(long)
     # A value is never parted from the interval below it.
-    assert "\\\\*\n & {\\scriptsize" in long
+    assert re.search(r"\\\\\*\n[^&\n]* & \{\\scriptsize", long)
+    # Else the page would have to hold rows, intervals and names of several lines.
+    assert "longtable" in as_latex(many(accuracy, 30, 1))
+
+
+def test_latex_columns_beyond_the_page_go_on_below(found):
+    wide = Table(
+        "wide",
+        "Wide",
+        (Column("model", "model"), *(Column(f"x{n}", f"x{n} %", Kind.SHARE) for n in range(20))),
+        (("a", *(Estimate(n / 20, n / 20, 1.0) for n in range(20))),),
+    )
+    for table in (wide, *found.tables, *(many(of, 30, 1) for of in found.tables)):
+        for block in blocks(shown(table)):
+            assert sum(of.width + APART for of in block) - APART <= TEXT_WIDTH
+    text = as_latex(wide)
+    check_latex(text)
+    assert text.count("\\begin{tabular}") == 2
+    assert text.count("--100.0") == 20
+    long = as_latex(replace(wide, rows=wide.rows * 60))
+    assert long.count("\\begin{longtable}") == 2
+    assert long.count("\\caption") == long.count("\\addtocounter{table}{-1}") == 1
+
+
+def test_latex_has_a_minus_for_numbers_and_a_hyphen_for_words():
+    made = Table(
+        "t",
+        "T",
+        (Column("m", "model"), Column("a", "A %", Kind.SHARE)),
+        (("Made-1B", Estimate(-0.1, -0.2, -0.05)), ("b", Estimate(None, gap="held-out"))),
+    )
+    text = as_latex(made)
+    assert "Made-1B & \\(-\\)10.0" in text
+    assert "\\scriptsize \\(-\\)20.0 to \\(-\\)5.0" in text
+    assert "held-out" in text
+
+
+def test_latex_lines_may_end_within_a_long_word():
+    made = Table("t", "x" * 200, (Column("m", "model"),), (("a",),), ("y" * 200,))
+    assert not re.search(r"[xy]{17}", as_latex(made))
 
 
 def csv_rows(table: Table) -> list[dict[str, str]]:
