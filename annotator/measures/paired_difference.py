@@ -1,4 +1,4 @@
-"""The difference of two rates, paired by conversation, as judged and corrected."""
+"""The difference of two rates, paired by conversation."""
 
 from dataclasses import dataclass
 
@@ -6,44 +6,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.measures.double_sample import Judged, delta_interval, unseen_variance
-from annotator.measures.interval import NORMAL_REACH, Interval, no_interval
-from annotator.measures.misclassification import JudgeErrors
+from annotator.measures.interval import Interval, no_interval
 from annotator.measures.paired_rates import LONE, NONE_DIFFERS, shared_conversations
+from annotator.measures.rate_difference import RateDifference
 from annotator.measures.sign_flip import sign_flip
 
 NONE_SHARED = "no shared conversation"
 
 
-@dataclass(frozen=True)
-class PairedDifference:
-    """The second rate less the first, as the mean over `conversations` that have both.
+@dataclass(frozen=True, kw_only=True)
+class PairedDifference(RateDifference):
+    """The mean, over the conversations that both have, of the second's rate less the first's.
 
-    `first` and `second` are the rates over these; `differing` of the conversations differ. `p` is
-    that of all sign flips, or of random ones where it is not `exact`. `undefined` says why there
-    is no p: nothing is shared (then there is no value either), or one conversation alone.
+    `differing` of the conversations differ. `p` is that of all sign flips, or of random ones where
+    it is not `exact`; there is none where nothing is shared, or one conversation alone.
     """
 
-    conversations: int
     differing: int
-    first: float | None
-    second: float | None
-    value: float | None
-    standard_error: float | None
-    interval: Interval
-    p: float | None
     exact: bool
-    note: str | None = None
-    undefined: str | None = None
-
-
-@dataclass(frozen=True)
-class CorrectedDifference:
-    """A difference of true rates, -1 to 1, or the reason why there is none."""
-
-    value: float | None
-    standard_error: float | None
-    interval: Interval
-    undefined: str | None = None
 
 
 def paired_difference(
@@ -65,9 +45,17 @@ def difference_of(
     """Of two shares (Q,) of each conversation, be they of two conditions or of two labels."""
     q = len(first)
     if not q:
-        none = no_interval(NONE_SHARED)
         return PairedDifference(
-            0, 0, None, None, None, None, none, None, False, undefined=NONE_SHARED
+            conversations=0,
+            differing=0,
+            first=None,
+            second=None,
+            value=None,
+            standard_error=None,
+            interval=no_interval(NONE_SHARED),
+            p=None,
+            exact=False,
+            undefined=NONE_SHARED,
         )
     away = second - first
     found = sign_flip(away, seed=seed)
@@ -85,36 +73,6 @@ def difference_of(
         note=None if found.differing else NONE_DIFFERS,
         undefined=None if q > 1 else LONE,
     )
-
-
-def corrected_difference(
-    difference: PairedDifference, errors: JudgeErrors | None
-) -> CorrectedDifference:
-    """d / (Se + Sp - 1), V = [Var d + diff² · Var(Se + Sp)] / (Se + Sp - 1)², diff that quotient.
-
-    It assumes that the judge errs alike in both conditions. None where the 95% interval of Se + Sp
-    reaches 1, since the judge may then tell nothing apart.
-    """
-    if difference.value is None or difference.standard_error is None:
-        return _uncorrected(difference.undefined or LONE)
-    if errors is None:
-        return _uncorrected("no labelled items tell the judge's errors")
-    informed = errors.sensitivity + errors.specificity - 1
-    if informed - NORMAL_REACH * errors.standard_error <= 0:
-        return _uncorrected(
-            f"sensitivity {errors.sensitivity:.2f} + specificity {errors.specificity:.2f} is not "
-            "surely above 1"
-        )
-    value = difference.value / informed
-    spread = difference.standard_error**2 + value**2 * errors.standard_error**2
-    error = spread**0.5 / informed
-    value = min(1.0, max(-1.0, value))  # and its interval around that
-    interval = delta_interval(value, error, difference.conversations)
-    return CorrectedDifference(value, error, interval.within((-1.0, 1.0)))
-
-
-def _uncorrected(reason: str) -> CorrectedDifference:
-    return CorrectedDifference(None, None, no_interval(reason), reason)
 
 
 def shares_of(judged: Judged, positive: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -66,6 +66,10 @@ def reference_samples(export: Export, folder: Path) -> ReferenceSamples:
 
     Raises InputError where the folder is no such data set, was changed, or has no such item.
     """
+    if not folder.exists():
+        raise InputError(
+            f"{folder} does not exist; expected a data set with labels: calibrate dataset FOLDER"
+        )
     labels = _references(export, folder)
     items = _items(folder, labels.keys())
     shown = {leak.item_id for leak in quoted_items(Quoting(export.prompt.text), items.items())}

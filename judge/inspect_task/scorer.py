@@ -49,6 +49,25 @@ def outcomes() -> Metric:
     return shares
 
 
+@metric
+def clustered_stderr() -> Metric:
+    """The standard error of the mean by conversation, as Inspect's `stderr` computes it.
+
+    Of a single conversation there is none, which a name says with the number of turns; Inspect
+    would say 0.
+    """
+    known = stderr(cluster="conversation")
+
+    def measured(scores: list[SampleScore]) -> dict[str, float]:
+        if not scores:  # Inspect asks so, to learn the names
+            return {}
+        if len({(of.sample_metadata or {})["conversation"] for of in scores}) == 1:
+            return {"turns (no stderr: a single conversation)": float(len(scores))}
+        return {"stderr": known(scores)}
+
+    return measured
+
+
 @scorer(metrics=[mean(), stderr(), outcomes()])
 def followupeval(export: str, grader: str | Model | None = None) -> Scorer:
     """Judges the user turn at a conversation's end with the judge prompt in the folder `export`.

@@ -13,12 +13,7 @@ from annotator.measures.double_sample import Judged, Labelled, unseen_variance
 from annotator.measures.interval import NORMAL_REACH, student_reach
 from annotator.measures.mcnemar import mcnemar
 from annotator.measures.misclassification import JudgeErrors
-from annotator.measures.paired_difference import (
-    NONE_SHARED,
-    corrected_difference,
-    difference_of,
-    paired_difference,
-)
+from annotator.measures.paired_difference import NONE_SHARED, difference_of, paired_difference
 from annotator.measures.paired_rates import (
     LONE,
     NONE_DIFFERS,
@@ -34,6 +29,7 @@ from annotator.measures.rate_bound import (
     judged_of_label,
     observed_share,
 )
+from annotator.measures.rate_difference import corrected_difference, two_sample_difference
 from annotator.measures.sign_flip import sign_flip
 
 GENUINE = np.array([1, 0])
@@ -192,6 +188,16 @@ def test_no_interval_of_a_contrast_is_wider_than_what_rates_can_do():
 def test_a_condition_without_turns_is_refused():
     with pytest.raises(ValueError, match="every condition needs a turn"):
         paired_rates([judged([1], 1), judged([], 1)], GENUINE)
+
+
+def test_of_two_samples_each_adds_its_own_variance():
+    one = judged([1] * 3 + [0] * 7, 1)
+    other = judged([1] * 14 + [0] * 6, 1, np.arange(10, 30))
+    found = two_sample_difference(one, other, GENUINE)
+    assert (found.conversations, found.first, found.second) == (30, 0.3, 0.7)
+    assert found.value == pytest.approx(0.4)
+    variance = 0.3 * 0.7 / 10 + 0.7 * 0.3 / 20  # p(1 - p) / n of each
+    assert found.standard_error**2 == pytest.approx(variance * 30 / 29)
 
 
 def test_a_corrected_difference_has_the_judges_uncertainty_in_it():

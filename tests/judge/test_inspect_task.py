@@ -19,6 +19,7 @@ from inspect_ai.model import (
     ModelUsage,
     get_model,
 )
+from inspect_ai.scorer import SampleScore, Score
 from labelled_study import LABELS, RUBRIC, judge, label, sampled_study
 from pyarrow import parquet
 from written_export import write_export
@@ -30,7 +31,7 @@ from judge.exported import load_export
 from judge.inspect_task.agreement import _counted, _named
 from judge.inspect_task.conversation import item_of, messages_of
 from judge.inspect_task.pinned_judge import generate_config, given_path, pinned_judge, read_output
-from judge.inspect_task.scorer import followupeval
+from judge.inspect_task.scorer import clustered_stderr, followupeval
 from judge.inspect_task.task import judge_agreement, user_turns
 from judge.judge import Judge
 from judge.lexical.baseline import lexical_parameters
@@ -187,6 +188,17 @@ class TestUserTurns:
         assert told["export_hash"] == load_export(pinned_judge(export).folder).export_hash
 
 
+def test_one_conversation_has_no_standard_error():
+    def scores(*conversations: str) -> list[SampleScore]:
+        return [
+            SampleScore(score=Score(value=n % 2), sample_metadata={"conversation": of})
+            for n, of in enumerate(conversations)
+        ]
+
+    assert clustered_stderr()(scores("a", "a")) == {"turns (no stderr: a single conversation)": 2}
+    assert clustered_stderr()(scores("a", "b")) == {"stderr": 0.5}  # sqrt(2 (.5² + .5²)) / 2
+
+
 def test_several_runs_count_as_they_were_calibrated(export_of, published, tmp_path):
     """Of three runs two say that the turn is genuine, each asked with a seed of its own."""
     export = export_of(reading=Reading.MEAN, labels=(GENUINE,) * 3)
@@ -318,6 +330,15 @@ class TestRefusals:
             judge_agreement(export, str(tmp_path))
         with pytest.raises(InputError, match="does not match its turn_id; the row was changed"):
             user_turns(export, str(tmp_path))
+
+    def test_an_option_that_is_missing_and_a_folder_that_is_not_there(self, export, tmp_path):
+        for make, options, told in (
+            (user_turns, {"export": export}, "the option turns is missing; expected -T turns="),
+            (judge_agreement, {"labels": "x"}, "the option export is missing; expected -T export="),
+            (judge_agreement, {"export": export, "labels": tmp_path / "no"}, "no does not exist"),
+        ):
+            with pytest.raises(click.ClickException, match=told):
+                make(**options)
 
     def test_a_conversation_without_a_turn(self):
         asked = [ChatMessageUser(content="Hi"), ChatMessageAssistant(content="Hello")]

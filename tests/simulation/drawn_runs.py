@@ -133,6 +133,7 @@ def _main_run(
         cells=tuple(map(CellRate, verdicts.cells, rates, verdicts.unjudged.tolist())),
         accuracies=(),
         verdicts=verdicts,
+        items=unused,
         labelled=labelled,
         errors=judge_errors(labelled.regrouped(SIGMAS, SIGMAS[:-1])) if labelled else None,
         inputs="",

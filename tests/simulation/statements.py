@@ -58,6 +58,7 @@ class Scenario:
     true: Mapping[Kind, tuple[str, ...]] = field(default_factory=dict)
 
 
+KINDS = tuple(of for of in Kind if of is not Kind.RUNS)  # of one run
 TWO_TIED, ALL_TIED = (3, 3, 1, 1, 1, 0.5), (1,) * 6
 RISES = ("rises at every step", "rises")
 RESTATES = {Kind.LABEL: ("previous_turn_restate",)}
@@ -176,7 +177,7 @@ def simulate(numbers: Sequence[int], sims: int, workers: int) -> Iterator[Row]:
 
 
 def rows_of(scenario: Scenario, runs: Sequence[Sequence[tuple[Kind, str]]]) -> Iterator[Row]:
-    for kind in Kind:
+    for kind in KINDS:
         allowed = {UNDECIDED, *scenario.true.get(kind, ())}
         of_kind = [[verdict for of, verdict in run if of is kind] for run in runs]
         counts = Counter(verdict for run in of_kind for verdict in run)

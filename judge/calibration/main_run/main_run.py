@@ -16,7 +16,7 @@ from judge.calibration.main_run.judge_quality import JudgeQuality
 from judge.calibration.main_run.model_facts import ModelFacts
 from judge.calibration.main_run.selection import Selection
 from judge.calibration.rates.rate import Rate
-from judge.calibration.rates.turn_verdicts import Cell, TurnVerdicts
+from judge.calibration.rates.turn_verdicts import Cell, ItemVerdicts, TurnVerdicts
 from judge.calibration.sampling.design import Sample
 from judge.reading import Reading
 from judge.store import StoredJudge
@@ -85,10 +85,11 @@ class MainRun:
     """One judge's verdicts on the turns of a selection of runs.
 
     `cells` has every cell, of judged turns, of unjudged ones, and of those that a plan asks for
-    and the study has not. `whole` is the rate of all judged turns. `labelled` are the items that
-    tell the judge's errors, None where nobody labelled; `errors` those of its sigma. `inputs` is
-    a fingerprint of the numbers that went in: every verdict by cell, conversation and sample, the
-    labelled items, accuracies, changed turns, what is known of the models.
+    and the study has not. `whole` is the rate of all judged turns. `items` are all that the
+    judge judged; `labelled` those that tell its errors, None where nobody labelled; `errors` those
+    of its sigma. `inputs` is a fingerprint of the numbers that went in: every verdict by cell,
+    conversation and sample, the labelled items, accuracies, changed turns, what is known of the
+    models.
     """
 
     selection: Selection
@@ -104,6 +105,7 @@ class MainRun:
     cells: tuple[CellRate, ...]
     accuracies: tuple[Accuracy, ...]
     verdicts: TurnVerdicts
+    items: ItemVerdicts
     labelled: Labelled | None
     errors: JudgeErrors | None
     inputs: str

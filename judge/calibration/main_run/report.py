@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judge.calibration.main_run.main_run import MainRun
+from judge.calibration.main_run.run_comparison import RunComparison
 from judge.calibration.main_run.statements.statement import Statement
 from judge.calibration.main_run.tables.table import Table
 from judge.plural import counted
@@ -22,7 +23,7 @@ class DrawnFile:
 class Report:
     """Of one run, or of a run and the one that it is compared with: then the first is the base.
 
-    `absent` says of each table that is not there why.
+    `absent` says of each table that is not there why. `comparison` is that of two runs.
     """
 
     runs: tuple[MainRun, ...]
@@ -30,6 +31,7 @@ class Report:
     absent: tuple[str, ...]
     statements: tuple[Statement, ...]
     provenance: Mapping[str, Any]
+    comparison: RunComparison | None = None
 
     @property
     def title(self) -> str:

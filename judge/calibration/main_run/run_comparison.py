@@ -1,18 +1,18 @@
 """Two runs compared cell by cell, paired by conversation where they share any."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotator.measures.double_sample import Judged
 from annotator.measures.interval import Interval
-from annotator.measures.paired_difference import (
+from annotator.measures.paired_difference import paired_difference
+from annotator.measures.rate_difference import (
     CorrectedDifference,
-    PairedDifference,
+    RateDifference,
     corrected_difference,
-    paired_difference,
+    two_sample_difference,
 )
-from annotator.measures.paired_rates import contrast, paired_rates
 from judge.calibration.main_run.main_run import NOT_JUDGED, MainRun
 from judge.calibration.main_run.statements.sentence import UNDECIDED, adjusted, chance
 from judge.calibration.main_run.statements.statement import ALPHA
@@ -25,6 +25,7 @@ from rubrics import InputError
 
 PAIRED, UNPAIRED = "paired", "not paired"
 NO_TEST = "no test"
+MORE, FEWER = "more", "fewer"
 
 COLUMNS = (
     Column("setting", "setting", group=True),
@@ -48,28 +49,67 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class RunComparison:
-    """`absent` names the cells that one of the runs alone has."""
+class CellDifference:
+    """The other run's rate less the base's, of one cell. `gap` says why there is none.
 
-    table: Table
-    absent: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class _CellDifference:
-    """The other run's rate less the base's, of one cell. `gap` says why there is none."""
+    `p_holm` is after Holm's correction over all cells of the comparison, None without a test.
+    """
 
     cell: Cell
     model: str
-    found: PairedDifference | None
+    found: RateDifference | None
     corrected: CorrectedDifference | None
     paired: bool
     left_out: int
     gap: str | None = None
+    p_holm: float | None = None
 
     @property
     def p(self) -> float | None:
         return self.found.p if self.found else None
+
+    @property
+    def verdict(self) -> str:
+        if self.gap:
+            return self.gap
+        value = self.found.value if self.found else None
+        if self.p_holm is None or self.p_holm >= ALPHA or not value:
+            return UNDECIDED
+        return MORE if value > 0 else FEWER
+
+    @property
+    def estimates(self) -> tuple[Estimate, Estimate]:
+        """As judged, and corrected."""
+        if self.found is None or self.corrected is None:
+            return (Estimate(None, gap=self.gap),) * 2
+        reason = f"not corrected: {self.corrected.undefined}"
+        return (
+            _estimate(self.found.value, self.found.interval, self.found.undefined),
+            _estimate(self.corrected.value, self.corrected.interval, reason),
+        )
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """Of the runs of these names, cell by cell; `absent` names the cells that one alone has."""
+
+    base: str
+    other: str
+    differences: tuple[CellDifference, ...]
+    table: Table
+    absent: tuple[str, ...]
+
+    @property
+    def tests(self) -> int:
+        return sum(of.p is not None for of in self.differences)
+
+    @property
+    def groups(self) -> Mapping[tuple[str, str], Sequence[CellDifference]]:
+        """By setting and data set, each in order of its cells."""
+        found: dict[tuple[str, str], list[CellDifference]] = {}
+        for of in self.differences:
+            found.setdefault((of.cell.setting, of.cell.dataset), []).append(of)
+        return found
 
 
 def compare_runs(base: MainRun, other: MainRun) -> RunComparison:
@@ -85,9 +125,11 @@ def compare_runs(base: MainRun, other: MainRun) -> RunComparison:
         )
     found = [_difference(base, other, one, two) for one, two in pairs]
     after, tests = adjusted([of.p for of in found])
-    rows = tuple(_row(of, p, base) for of, p in zip(found, after, strict=True))
+    found = [replace(of, p_holm=p) for of, p in zip(found, after, strict=True)]
+    rows = tuple(_row(of, base) for of in found)
     title = f"Genuine follow-ups, {other.name} less {base.name}"
-    return RunComparison(Table("differences", title, COLUMNS, rows, _notes(tests)), absent)
+    table = Table("differences", title, COLUMNS, rows, _notes(tests))
+    return RunComparison(base.name, other.name, tuple(found), table, absent)
 
 
 def _common(base: MainRun, other: MainRun) -> tuple[list[tuple[Cell, Cell]], tuple[str, ...]]:
@@ -111,43 +153,22 @@ def _common(base: MainRun, other: MainRun) -> tuple[list[tuple[Cell, Cell]], tup
     return pairs, tuple(absent)
 
 
-def _difference(base: MainRun, other: MainRun, one: Cell, two: Cell) -> _CellDifference:
+def _difference(base: MainRun, other: MainRun, one: Cell, two: Cell) -> CellDifference:
     names = [cell.model or UNKNOWN for cell in (one, two)]
     model = " → ".join(dict.fromkeys(names))
     first, second = base.judged(one), other.judged(two)
     if first is None or second is None:
-        return _CellDifference(one, model, None, None, False, 0, NOT_JUDGED)
-    found = paired_difference(first, second, base.sigmas, seed=base.seed)
-    paired = found.conversations > 1  # a difference of one has no chance to speak of
-    if not paired:
-        found = _unpaired(first, second, base)
+        return CellDifference(one, model, None, None, False, 0, NOT_JUDGED)
+    shared: RateDifference = paired_difference(first, second, base.sigmas, seed=base.seed)
+    paired = shared.conversations > 1  # a difference of one has no chance to speak of
+    found = shared if paired else two_sample_difference(first, second, base.sigmas)
     there = len(np.union1d(first.conversations, second.conversations))
     left = there - found.conversations if paired else 0
     corrected = corrected_difference(found, base.errors)
-    return _CellDifference(one, model, found, corrected, paired, left)
+    return CellDifference(one, model, found, corrected, paired, left)
 
 
-def _unpaired(first: Judged, second: Judged, base: MainRun) -> PairedDifference:
-    """Of conversations that are not the same, but for one: two samples, each with its chance."""
-    rates = paired_rates([first, second], base.sigmas)
-    of = contrast(rates, np.array([-1.0, 1.0]))
-    one, two = rates.rates.tolist()
-    return PairedDifference(
-        conversations=rates.conversations,
-        differing=0,  # no conversation is on both sides, to differ
-        first=one,
-        second=two,
-        value=of.estimate,
-        standard_error=of.standard_error,
-        interval=of.interval,
-        p=of.p,
-        exact=False,
-        note=of.note,
-        undefined=None if of.p is not None else of.note,
-    )
-
-
-def _row(of: _CellDifference, p_holm: float | None, base: MainRun) -> tuple[Value, ...]:
+def _row(of: CellDifference, base: MainRun) -> tuple[Value, ...]:
     cell, found = of.cell, of.found
     rate = base.by_cell[cell].rate
     return (
@@ -158,26 +179,15 @@ def _row(of: _CellDifference, p_holm: float | None, base: MainRun) -> tuple[Valu
         ", ".join(filter(None, (cell.perturbation, cell.condition))),
         Estimate(found.first) if found else Estimate(None, gap=of.gap),
         Estimate(found.second) if found else Estimate(None, gap=of.gap),
-        *_differences(of),
+        *of.estimates,
         found.conversations if found else 0,
         of.left_out,
         rate.samples.k if rate else 0,
         (PAIRED if of.paired else UNPAIRED) if found else NOT_JUDGED,
         NO_TEST if of.p is None else chance(of.p).removeprefix("p ").removeprefix("= "),
-        NO_TEST if p_holm is None else chance(p_holm).removeprefix("p ").removeprefix("= "),
-        _verdict(of, p_holm),
+        NO_TEST if of.p_holm is None else chance(of.p_holm).removeprefix("p ").removeprefix("= "),
+        of.verdict,
         kappa_estimate(base.quality.labels),
-    )
-
-
-def _differences(of: _CellDifference) -> tuple[Estimate, Estimate]:
-    """As judged, and corrected."""
-    if of.found is None or of.corrected is None:
-        return (Estimate(None, gap=of.gap),) * 2
-    reason = f"not corrected: {of.corrected.undefined}"
-    return (
-        _estimate(of.found.value, of.found.interval, of.found.undefined),
-        _estimate(of.corrected.value, of.corrected.interval, reason),
     )
 
 
@@ -187,15 +197,6 @@ def _estimate(value: float | None, interval: Interval, reason: str | None) -> Es
     if interval.low is None or interval.high is None:
         return Estimate(value, gap=LONE_CONVERSATION)
     return Estimate(value, interval.low, interval.high)
-
-
-def _verdict(of: _CellDifference, p_holm: float | None) -> str:
-    if of.gap:
-        return of.gap
-    value = of.found.value if of.found else None
-    if p_holm is None or p_holm >= ALPHA or not value:
-        return UNDECIDED
-    return "more" if value > 0 else "fewer"
 
 
 def _notes(tests: int) -> tuple[str, ...]:

@@ -88,6 +88,7 @@ def study_main_run(
         cells=cells,
         accuracies=accuracies,
         verdicts=judged.verdicts,
+        items=judged.items,
         labelled=labelled,
         errors=judge_errors(labelled.regrouped(sigmas, sigmas[:-1])) if labelled else None,
         inputs=_fingerprint(judged.verdicts, labelled, cells, accuracies, models),

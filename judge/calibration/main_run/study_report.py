@@ -22,6 +22,7 @@ from judge.calibration.main_run.selection import (
     select_runs,
 )
 from judge.calibration.main_run.statements.all_statements import statements
+from judge.calibration.main_run.statements.run_differences import difference_statements
 from judge.calibration.main_run.study_main_run import study_main_run
 from judge.calibration.main_run.tables.all_tables import tables
 from judge.exported import load_export
@@ -107,7 +108,7 @@ def _named(selection: Selection) -> str:
 
 def _comparison(runs: tuple[MainRun, MainRun], rests_on: dict) -> Report:
     found = compare_runs(*runs)
-    return Report(runs, (found.table,), found.absent, (), rests_on)
+    return Report(runs, (found.table,), found.absent, difference_statements(found), rests_on, found)
 
 
 def _selections(pipeline_db: Database, study: Study, request: Request) -> tuple[Selection, ...]:

@@ -11,7 +11,7 @@ from generation.study import Study
 from judge.calibration.comparison.rivals import Rivals, compare_rivals
 from judge.calibration.comparison.text import forest_rows
 from judge.calibration.main_run.figures.absence import Absent
-from judge.calibration.main_run.figures.all_figures import figures_or_reasons
+from judge.calibration.main_run.figures.all_figures import comparison_figures, figures_or_reasons
 from judge.calibration.main_run.figures.canvas import save
 from judge.calibration.main_run.main_run import MainRun
 from judge.calibration.main_run.report import DrawnFile, Report
@@ -39,20 +39,19 @@ def write_report(
 ) -> None:
     """Write a report to the folder `path`, in place of one that is there.
 
-    `rule` is the one of people's reference labels. Figures and the page are of a single run. Raises
-    InputError where the folder is not a report's or cannot be written; then it is as it was.
+    `rule` is the one of people's reference labels. The page is of a single run. Raises InputError
+    where the folder is not a report's or cannot be written; then it is as it was.
     """
-    run = report.runs[0] if len(report.runs) == 1 else None
     with report_folder(path, report.provenance) as folder:
         _write_tables(folder / TABLES, report)
-        drawn, absent = _draw(folder / FIGURES, run, pipeline_db, study) if run else ([], [])
+        drawn, absent = _draw(folder / FIGURES, report, pipeline_db, study)
         told = report.as_dict() | {"absent_figures": absent}
         _write(folder / f"{REPORT}.json", f"{_json(told)}\n")
         _write(folder / f"{REPORT}.md", report_markdown(report, drawn, absent))
-        if html and run:
+        if html and report.comparison is None:
             write_page(
                 folder,
-                run,
+                report.runs[0],
                 report.statements,
                 report.tables,
                 pipeline_db=pipeline_db,
@@ -71,15 +70,20 @@ def _write_tables(folder: Path, report: Report) -> None:
 
 
 def _draw(
-    folder: Path, run: MainRun, pipeline_db: Database, study: Study
+    folder: Path, report: Report, pipeline_db: Database, study: Study
 ) -> tuple[list[DrawnFile], list[str]]:
     """The PNG and title of each figure, and why others are not there."""
     folder.mkdir()
     drawn, absent = [], []
-    rivals = _rivals(run, pipeline_db, study)
-    forest = forest_rows(rivals.comparison.comparison) if rivals.comparison else ()
-    absent += [f"judges, without {left}" for left in rivals.left_out]
-    for made in figures_or_reasons(run, tuple(forest)):
+    if report.comparison is not None:
+        figures = comparison_figures(report.comparison)
+    else:
+        run = report.runs[0]
+        rivals = _rivals(run, pipeline_db, study)
+        forest = forest_rows(rivals.comparison.comparison) if rivals.comparison else ()
+        absent += [f"judges, without {left}" for left in rivals.left_out]
+        figures = figures_or_reasons(run, tuple(forest))
+    for made in figures:
         if isinstance(made, Absent):
             absent.append(str(made))
         else:

@@ -17,12 +17,13 @@ from matplotlib.text import Text
 from annotator.measures.double_sample import uncorrected
 from annotator.measures.estimate import Estimate
 from annotator.measures.interval import Interval, no_interval
+from annotator.measures.rate_difference import RateDifference, corrected_difference
 from judge.calibration.comparison.difference import Difference
 from judge.calibration.main_run import figures as package
 from judge.calibration.main_run.figures import palette
 from judge.calibration.main_run.figures.absence import Absent
 from judge.calibration.main_run.figures.accuracy import accuracy_figures
-from judge.calibration.main_run.figures.all_figures import figures_or_reasons
+from judge.calibration.main_run.figures.all_figures import comparison_figures, figures_or_reasons
 from judge.calibration.main_run.figures.canvas import Drawn, drawing, save
 from judge.calibration.main_run.figures.label_shares import label_figures
 from judge.calibration.main_run.figures.lettering import distinct, fitted, width_of
@@ -31,6 +32,7 @@ from judge.calibration.main_run.figures.temperature import temperature_figures
 from judge.calibration.main_run.judge_quality import unknown_quality
 from judge.calibration.main_run.main_run import NOT_JUDGED, NOT_RUN, CellRate, Changed, MainRun
 from judge.calibration.main_run.model_facts import facts_of
+from judge.calibration.main_run.run_comparison import CellDifference, RunComparison, compare_runs
 from judge.calibration.main_run.run_labels import Choices
 from judge.calibration.main_run.selection import select_runs
 from judge.calibration.main_run.study_main_run import study_main_run
@@ -105,15 +107,58 @@ def wide(run) -> MainRun:
 
 
 @pytest.fixture(scope="module")
-def drawn(run) -> dict[str, Drawn]:
-    return {made.name: made for made in figures(run, FOREST)}
+def compared(run) -> RunComparison:
+    """The larger model against the smaller one, as if each had a run of its own."""
+    parts = (
+        replace(run, cells=tuple(of for of in run.cells if of.cell.model == model))
+        for model in (SMALL, LARGE)
+    )
+    return replace(compare_runs(*parts), base=SMALL, other=LARGE)
 
 
 @pytest.fixture(scope="module")
-def drawn_wide(wide) -> dict[str, Drawn]:
+def compared_wide(compared) -> RunComparison:
+    """30 models each with these cells; some are not judged, some as large as can be, some lone."""
+    cells = [replace(of, model=name) for name in MANY for of in compared.differences]
+    cells[::11] = [unjudged(of) for of in cells[::11]]
+    cells[1::11] = [lone(of) for of in cells[1::11]]
+    cells[2::11] = [found(of, 1.0, -1.0, 1.0) for of in cells[2::11]]
+    names = {"base": HOSTILE[0], "other": HOSTILE[2]}
+    absent = (f"1 cell of {HOSTILE[2]} alone, not compared",)
+    return replace(compared, differences=tuple(cells), **names, absent=absent)
+
+
+def unjudged(of: CellDifference) -> CellDifference:
+    return replace(of, found=None, corrected=None, gap=NOT_JUDGED, p_holm=None)
+
+
+def found(of: CellDifference, value: float, low: float, high: float, p=0.5) -> CellDifference:
+    rates = replace(of.found, value=value, interval=Interval(low, high, "made up"), p=p)
+    corrected = replace(of.corrected, value=value, interval=Interval(low, high, "made up"))
+    return replace(of, found=rates, corrected=corrected, p_holm=p)
+
+
+def lone(of: CellDifference) -> CellDifference:
+    rates = RateDifference(
+        conversations=1, first=0.0, second=1.0, value=1.0, standard_error=None,
+        interval=no_interval("one"), p=None, undefined="a single conversation",
+    )  # fmt: skip
+    corrected = corrected_difference(rates, None)
+    return replace(of, found=rates, corrected=corrected, paired=False, p_holm=None)
+
+
+@pytest.fixture(scope="module")
+def drawn(run, compared) -> dict[str, Drawn]:
+    both = (*figures(run, FOREST), *comparison_figures(compared))
+    return {made.name: made for made in both}
+
+
+@pytest.fixture(scope="module")
+def drawn_wide(wide, compared_wide) -> dict[str, Drawn]:
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # such as of a glyph that the font lacks
-        found = {made.name: made for made in figures(wide, FOREST)}
+        both = (*figures(wide, FOREST), *comparison_figures(compared_wide))
+        found = {made.name: made for made in both}
         for made in found.values():
             made.figure.draw_without_rendering()
     return found
@@ -176,6 +221,7 @@ def test_there_is_a_figure_of_every_kind(drawn):
         "labels-held-out-a-b-c",
         "confusion",
         "judges",
+        "differences",
     ]
 
 
@@ -506,3 +552,58 @@ def test_names_of_files_are_safe_and_told_apart(run):
 def test_no_figure_is_made_through_pyplot():
     for path in Path(package.__file__).parent.glob("*.py"):
         assert "pyplot" not in path.read_text(), path
+
+
+def differences(compared: RunComparison, *cells: CellDifference) -> Drawn | Absent:
+    (made,) = comparison_figures(replace(compared, differences=cells))
+    return made
+
+
+def test_a_difference_stands_at_its_value_in_points_with_its_interval(compared, drawn):
+    made = drawn["differences"]
+    (axes,) = made.figure.axes
+    places = points(axes)
+    for of in compared.differences:
+        for estimate, marker in zip(of.estimates, "oD", strict=True):
+            assert any(
+                (x, shape) == (pytest.approx(100 * estimate.value), marker)
+                for x, _, shape, _ in places
+            )
+            ends = [pytest.approx(100 * end) for end in (estimate.low, estimate.high)]
+            assert any([x for x, _ in bar] == ends for bar in bar_ends(axes))
+    assert len(places) == len(bar_ends(axes)) == 2 * len(compared.differences)
+    assert any(list(line.get_xdata()) == [0, 0] for line in axes.get_lines())
+    assert f"{LARGE} less {SMALL}, percentage points" in made.title
+    assert {"gsm8k, self-generated", "a/b..c, held-out"} <= set(words(made))
+
+
+def test_differences_after_holm_are_filled_and_the_undecided_hollow(compared):
+    one, two, three, *_ = compared.differences
+    made = differences(
+        compared,
+        found(one, 0.3, 0.2, 0.4, p=0.01),
+        found(two, -0.3, -0.4, -0.2, p=0.049),
+        found(three, 0.3, 0.2, 0.4, p=0.05),
+    )
+    judged = [(round(x), hollow) for x, _, shape, hollow in points(made.figure.axes[0])
+              if shape == "o"]  # fmt: skip
+    assert judged == [(30, False), (-30, False), (30, True)]
+
+
+def test_what_cannot_be_compared_is_named_in_its_row(compared):
+    one, two, three, *_ = compared.differences
+    made = differences(compared, unjudged(one), lone(two), found(three, 0.3, 0.2, 0.4))
+    assert [(round(x), hollow) for x, *_, hollow in points(made.figure.axes[0])] == [
+        (100, True),
+        (30, True),
+        (30, True),
+    ]
+    assert {"not judged", "+100.0, one conversation", "+30.0 [+20.0, +40.0]"} <= set(words(made))
+    assert "not corrected: a single conversation (1 cell)" in words(made)
+    assert str(differences(compared, unjudged(one))) == (
+        "differences: no cell has a difference: not judged"
+    )
+
+
+def test_more_differences_than_a_page_takes_are_a_figure_for_each_data_set(drawn_wide):
+    assert {"differences-self-generated-gsm8k", "differences-held-out-a-b-c"} <= set(drawn_wide)

@@ -186,6 +186,14 @@ def test_two_runs_are_compared(study, tmp_path):
     assert [row["conversations"] for row in rows(found, "differences")] == [5] * 4
     assert run(study, "report", *both, "--output", str(tmp_path / "two")).exit_code == 0
     assert (tmp_path / "two" / "tables" / "differences.csv").read_text().count("\n") == 1 + 4
+    assert {path.name for path in (tmp_path / "two" / "figures").iterdir()} == {
+        f"differences.{ending}" for ending in ("png", "svg", "pdf")
+    }
+    said = {of["kind"]: of["wording"] for of in found["statements"]}
+    assert list(said) == ["between runs"]
+    written = (tmp_path / "two" / "report.md").read_text()
+    assert "## between runs" in written
+    assert "figures/differences.png" in written
 
 
 def test_an_export_gives_its_kappa_and_is_named_with_its_hash(study, tmp_path):

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from annotator.measures.multiplicity import holm
 from generation.study import Study
 from judge.calibration.main_run.main_run import MainRun
 from judge.calibration.main_run.run_comparison import compare_runs
@@ -52,6 +53,16 @@ def test_runs_of_one_model_each_are_compared_cell_by_cell(runs):
     assert {row["model"] for row in found} == {"Made-1B → Made-8B"}
     assert [row["conversations"] for row in found] == [60, 60, 40, 40]
     assert [row["verdict"] for row in found] == ["more", "more", "undecided", "undecided"]
+
+
+def test_the_differences_are_the_rows_of_the_table_by_setting_and_data_set(runs):
+    found = compare_runs(*runs)
+    assert (found.base, found.other, found.tests) == ("made/Made-1B", "made/Made-8B", 4)
+    assert list(found.groups) == [("self-generated", "gsm8k"), ("self-generated", "ifbench")]
+    assert [of.verdict for of in found.differences] == [row["verdict"] for row in rows(found)]
+    assert [of.p_holm for of in found.differences] == pytest.approx(
+        holm([of.p for of in found.differences])
+    )
 
 
 def test_the_difference_is_that_of_the_two_rates_and_corrected_it_is_larger(runs):

@@ -39,7 +39,7 @@ from judge.calibration.main_run.tables.table import Estimate, corrected_share
 from judge.store import open_pipeline
 from rubrics import load_rubric
 from tests.simulation.drawn_runs import Population, draw_run
-from tests.simulation.statements import SCENARIOS, over, rows_of, same, simulated
+from tests.simulation.statements import KINDS, SCENARIOS, over, rows_of, same, simulated
 from tests.support.main_run_study import MadeRun, make_main_run
 
 UNDECIDED = "undecided"
@@ -89,7 +89,7 @@ def stored(tmp_path_factory) -> MainRun:
 
 
 def test_what_is_plain_in_the_data_is_said(said):
-    verdicts = {kind: {of.verdict for of in of_kind(said, kind)} for kind in Kind}
+    verdicts = {kind: {of.verdict for of in of_kind(said, kind)} for kind in KINDS}
     assert verdicts[Kind.LATENCY] == {LATENT}
     assert verdicts[Kind.TEMPERATURE] == {"rises at every step"}
     assert verdicts[Kind.LABEL] == {"previous_turn_restate"}
@@ -98,7 +98,7 @@ def test_what_is_plain_in_the_data_is_said(said):
 
 
 def test_every_kind_is_a_family_of_its_own_for_holm(said):
-    for kind in set(Kind) - {Kind.TEMPERATURE}:
+    for kind in set(KINDS) - {Kind.TEMPERATURE}:
         of = of_kind(said, kind)
         assert {one.tests for one in of} == {len(of)}
         assert [one.adjusted_p for one in of] == pytest.approx(holm([one.p for one in of]))
@@ -337,6 +337,6 @@ def test_of_runs_with_nothing_to_find_few_say_something():
     """A small part of the table that tests/simulation/statements.py prints."""
     (scenario,) = [number for number, of in enumerate(SCENARIOS) if "20 conv" in of.name]
     rows = list(rows_of(SCENARIOS[scenario], simulated((scenario, range(12)))))
-    assert {row.kind for row in rows} == set(Kind)
+    assert {row.kind for row in rows} == set(KINDS)
     assert all(row.met for row in rows)
     assert sum(row.false for row in rows) <= 0.25

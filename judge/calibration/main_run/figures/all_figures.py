@@ -1,4 +1,4 @@
-"""Every figure of a main run, one at a time."""
+"""Every figure of a main run, or of two compared, one at a time."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,8 +14,10 @@ from judge.calibration.main_run.figures.judge_differences import judge_figures
 from judge.calibration.main_run.figures.label_shares import label_figures
 from judge.calibration.main_run.figures.lettering import clean
 from judge.calibration.main_run.figures.perturbation import perturbation_figures
+from judge.calibration.main_run.figures.run_differences import difference_figures
 from judge.calibration.main_run.figures.temperature import temperature_figures
 from judge.calibration.main_run.main_run import MainRun
+from judge.calibration.main_run.run_comparison import RunComparison
 from judge.plural import counted
 
 Forest = tuple[tuple[str, Difference], ...]
@@ -26,7 +28,7 @@ def figures_or_reasons(run: MainRun, forest: Forest = ()) -> Iterator[Drawn | Ab
 
     `forest` are the rows of `comparison.text.forest_rows`: other judges compared with this one.
     """
-    kinds = chain(
+    return _told_apart(
         accuracy_figures(run),
         temperature_figures(run),
         perturbation_figures(run),
@@ -35,10 +37,19 @@ def figures_or_reasons(run: MainRun, forest: Forest = ()) -> Iterator[Drawn | Ab
         judge_figures(forest),
         _under_conditions(run),
     )
+
+
+def comparison_figures(comparison: RunComparison) -> Iterator[Drawn | Absent]:
+    """The same of two runs."""
+    return _told_apart(difference_figures(comparison))
+
+
+def _told_apart(*kinds: Iterator[Drawn | Absent]) -> Iterator[Drawn | Absent]:
+    made_of = chain(*kinds)
     taken: set[str] = set()
     while True:
         with drawing():  # left while others work with the figure
-            made = next(kinds, None)
+            made = next(made_of, None)
         if made is None:
             return
         yield replace(made, name=told_apart(made.name, taken))

@@ -1,25 +1,23 @@
 """Other judges against the run's own: a forest of differences of kappa with people."""
 
 from collections.abc import Iterator, Sequence
-from math import ceil
 
-from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from annotator.measures.estimate import Estimate
 from judge.calibration.comparison.difference import Difference
 from judge.calibration.main_run.figures.absence import Absent
-from judge.calibration.main_run.figures.canvas import INK, SMALL, Drawn
+from judge.calibration.main_run.figures.canvas import SMALL, Drawn
 from judge.calibration.main_run.figures.lettering import clean, distinct
 from judge.calibration.main_run.figures.marks import BAR, MARKER_SIZE, bars, mark
 from judge.calibration.main_run.figures.palette import BLUE, Series
-from judge.calibration.main_run.figures.percent_axis import set_ticks
 from judge.calibration.main_run.figures.row_chart import Row, row_chart
 from judge.calibration.main_run.figures.sheet import Heading
+from judge.calibration.main_run.figures.zero_axis import signed_estimate, zero_axis
 
 NAME = "judges"
 _STEPS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # between ticks
-_MOST_STEPS = 4  # on either side of 0
+_PLACES = 2
 _WIDE, _PITCH = 2.6, 0.19  # inches
 _LOOK = Series(BLUE, "s", ())
 
@@ -59,42 +57,20 @@ def _figure(rows: Sequence[tuple[str, Difference]]) -> Drawn:
         ],
         pitch=_PITCH,
     )
-    _axis(chart.axes, [of for _, of in estimates])
     drawn = [
         (of.value, of.interval, y)
         for (_, of), y in zip(estimates, chart.places, strict=True)
         if of.value is not None
     ]
+    reach = [end for value, of, _ in drawn for end in (value, of.low, of.high) if end is not None]
+    zero_axis(chart.axes, reach, _STEPS, _PLACES)
     ends = [((of.low, y), (of.high, y)) for _, of, y in drawn if of.low is not None]
     bars(chart.axes, ends, color=BLUE, linewidth=BAR)
     mark(chart.axes, [(value, y, of.low is None) for value, of, y in drawn], _LOOK)
     return Drawn(NAME, str(heading), chart.figure)
 
 
-def _axis(axes: Axes, estimates: Sequence[Estimate]) -> None:
-    """As far on either side of 0, with a line there."""
-    ends = [
-        abs(end)
-        for of in estimates
-        if of.value is not None
-        for end in (of.value, of.interval.low, of.interval.high)
-        if end is not None
-    ]
-    step = next((step for step in _STEPS if max(ends) <= _MOST_STEPS * step), _STEPS[-1])
-    count = max(1, ceil(max(ends) / step - 1e-9))
-    set_ticks(axes, "x", [(k * step, _signed(k * step)) for k in range(-count, count + 1)])
-    axes.set_xlim(-count * step, count * step)
-    axes.axvline(0, color=INK, linewidth=0.8, zorder=1.5)
-
-
 def _told(of: Estimate) -> str:
     if of.value is None:
         return "–"
-    if of.interval.low is None or of.interval.high is None:
-        return _signed(of.value)
-    return f"{_signed(of.value)} [{_signed(of.interval.low)}, {_signed(of.interval.high)}]"
-
-
-def _signed(value: float) -> str:
-    """Two places, with a true minus."""
-    return f"{value:+.2f}".replace("-", "−") if round(value, 2) else "0"
+    return signed_estimate(of.value, of.interval.low, of.interval.high, _PLACES)

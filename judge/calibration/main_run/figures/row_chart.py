@@ -14,6 +14,7 @@ from judge.calibration.main_run.figures.sheet import MARGIN, WIDTH, Heading, Key
 _APART = 0.45  # of a row, between groups
 _PAD = 0.08  # inches, between columns
 _HEAD, _X_AXIS = SMALL * LINE + 0.05, 0.36  # inches
+_BACKING = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}  # no grid through letters
 _TALL = 5.0  # inches, from which on the axis is shown at the top too
 
 
@@ -21,7 +22,7 @@ _TALL = 5.0  # inches, from which on the axis is shown at the top too
 class Row:
     """`name` and `detail` stand on the left, `told` on the right; `starts` a group of rows.
 
-    `gap` says inside the plot why there is nothing.
+    `gap` says inside the plot why there is nothing; `over` stands on a line of its own above.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Row:
     told: str = ""
     starts: bool = False
     gap: str = ""
+    over: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,22 +69,23 @@ def row_chart(
     beside = blended_transform_factory(page.figure.dpi_scale_trans, axes.transData)
     page.text(WIDTH - MARGIN, 0, told, SMALL, ha="right")
     for row, y in zip(rows, places, strict=True):
-        columns = (
-            (MARGIN + names, row.name, "right"),
-            (left - _PAD, row.detail, "right"),
-            (WIDTH - MARGIN, row.told, "right"),
-            (left + _PAD, row.gap, "left"),
+        placed = (
+            (MARGIN + names, y, row.name, "right"),
+            (left - _PAD, y, row.detail, "right"),
+            (WIDTH - MARGIN, y, row.told, "right"),
+            (left + _PAD, y, row.gap, "left"),
+            (MARGIN, y - 1, row.over, "left"),
         )
-        for x, words, ha in columns:
+        for x, at, words, ha in placed:
             if words:
                 how = {"ha": ha, "va": "center_baseline", "size": SMALL, "transform": beside}
-                axes.text(x, y, words, **how)
+                axes.text(x, at, words, bbox=_BACKING, **how)
     return RowChart(page.figure, axes, places)
 
 
 def _places(rows: Sequence[Row]) -> Iterator[float]:
     at = 0.5
     for number, row in enumerate(rows):
-        at += _APART if row.starts and number else 0.0
+        at += (_APART if row.starts and number else 0.0) + bool(row.over)
         yield at
         at += 1

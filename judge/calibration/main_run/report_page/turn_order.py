@@ -11,20 +11,12 @@ from sqlite_utils import Database
 from generation.canary import canary_items
 from judge.calibration.main_run.main_run import CellRate, MainRun
 from judge.calibration.main_run.tables.fields import in_order
-from judge.calibration.rates.judged_turns import last_run
 from judge.calibration.rates.turn_verdicts import (
     CELL_COLUMNS,
     CHUNK,
     OF_RUNS,
     item_keys,
-    item_verdicts,
     majority,
-)
-from rubrics import InputError
-
-CHANGED = (
-    "the study has other turns or verdicts than when the rates were computed: something is writing "
-    "to it; wait until that is done and report again: calibrate report"
 )
 
 
@@ -58,26 +50,17 @@ class TurnOrder:
 def turn_order(pipeline_db: Database, run: MainRun) -> TurnOrder:
     """Every turn of the run, once. One of several verdicts stands where most of them put it.
 
-    Holds some 30 bytes a turn, and no text. Raises InputError where the store has changed since
-    the rates were computed.
+    Holds some 30 bytes a turn, and no text. The store is as it was when the run was read.
     """
     unreadable = len(run.rubric.categories)
-    items = item_verdicts(
-        pipeline_db,
-        run.judge.judge_id,
-        run.rubric,
-        reading=run.reading,
-        runs=run.judge_runs,
-        last_run=last_run(pipeline_db, run.judge.judge_id, run.judge_runs),
-    )
+    verdicts = run.items.verdicts
     # The last of each is that of an item at place -1: not judged.
-    outcomes = np.append(majority(items.verdicts, unreadable=unreadable)[:, 0], unreadable + 1)
-    genuine = np.append(run.sigmas[items.verdicts].mean(axis=1), 0.0)
+    outcomes = np.append(majority(verdicts, unreadable=unreadable)[:, 0], unreadable + 1)
+    genuine = np.append(run.sigmas[verdicts].mean(axis=1), 0.0)
     cells = in_order(run, run.cells)
     row, cell, conversation, sample, keys = _columns(pipeline_db, run, cells)
-    place = items.places(keys)
+    place = run.items.places(keys)
     outcome = outcomes[place]
-    _refuse_changed(cells, cell, outcome == unreadable + 1)
     withheld = np.isin(keys, item_keys(sorted(canary_items(pipeline_db))))
     order = np.lexsort((row, sample, conversation, outcome, cell))
     groups = tuple(_groups(cell, outcome, genuine[place], unreadable + 2))
@@ -104,11 +87,7 @@ def _columns(pipeline_db: Database, run: MainRun, cells: tuple[CellRate, ...]) -
     while found := rows.fetchmany(CHUNK):
         row, sample, hashes, ids, setting, model, *made = zip(*found, strict=True)
         dataset, conversation = zip(*map(conversations.__getitem__, ids), strict=True)
-        try:
-            made = zip(setting, model, dataset, *made, strict=True)
-            cell = [numbers[of] for of in made]
-        except KeyError:
-            raise InputError(CHANGED) from None
+        cell = [numbers[of] for of in zip(setting, model, dataset, *made, strict=True)]
         columns = zip((row, cell, conversation, sample), types, strict=False)
         chunks.append([*(np.array(of, dtype) for of, dtype in columns), item_keys(hashes)])
     return [np.concatenate(parts) for parts in zip(*chunks, strict=True)]
@@ -121,12 +100,3 @@ def _groups(
     turns, sums = np.bincount(of), np.bincount(of, genuine)
     for number in np.flatnonzero(turns).tolist():
         yield Group(*divmod(number, outcomes), int(turns[number]), float(sums[number]))
-
-
-def _refuse_changed(
-    cells: tuple[CellRate, ...], cell: NDArray, unjudged: NDArray[np.bool_]
-) -> None:
-    turns = np.bincount(cell, minlength=len(cells))
-    left = np.bincount(cell[unjudged], minlength=len(cells))
-    if [(of.turns, of.unjudged) for of in cells] != list(zip(turns, left, strict=True)):
-        raise InputError(CHANGED)

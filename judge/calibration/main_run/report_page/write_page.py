@@ -47,9 +47,9 @@ def write_page(
     """Write index.html and the folder turns into an existing, empty `folder`.
 
     It opens from there in any browser, without a network. `figures` lie in the folder figures
-    beside it. `rule` is the one by which people's
-    labels became reference labels. Texts that must not be published are not in it. The same study
-    gives the same bytes. Raises InputError where the study has changed since `run` was computed.
+    beside it. `rule` is the one by which people's labels became reference labels. Texts that must
+    not be published are not in it. The same study gives the same bytes. `run` was read in the
+    snapshot that `pipeline_db` is in, so that its numbers are those of the turns shown.
     """
     order = turn_order(pipeline_db, run)
     (folder / TURNS).mkdir()

@@ -15,12 +15,8 @@ Holm's procedure where a direction is claimed). Two rates in [0, δ) differ by l
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from annotator.measures.paired_difference import (
-    CorrectedDifference,
-    PairedDifference,
-    corrected_difference,
-    paired_difference,
-)
+from annotator.measures.paired_difference import PairedDifference, paired_difference
+from annotator.measures.rate_difference import CorrectedDifference, corrected_difference
 from judge.calibration.main_run.main_run import CellRate, Group, MainRun
 from judge.calibration.main_run.statements.bound import (
     BoundTest,

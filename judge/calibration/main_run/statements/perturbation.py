@@ -6,12 +6,8 @@ at the same temperature, by a two-sided test of all sign flips; Holm over all pe
 
 from dataclasses import dataclass
 
-from annotator.measures.paired_difference import (
-    CorrectedDifference,
-    PairedDifference,
-    corrected_difference,
-    paired_difference,
-)
+from annotator.measures.paired_difference import PairedDifference, paired_difference
+from annotator.measures.rate_difference import CorrectedDifference, corrected_difference
 from generation.perturbation import UNPERTURBED
 from judge.calibration.main_run.main_run import CellRate, Group, MainRun
 from judge.calibration.main_run.statements.sentence import (

@@ -15,6 +15,7 @@ class Kind(StrEnum):
     SIZE = "with size"
     LABEL = "dominant label"
     PERTURBATION = "perturbation"
+    RUNS = "between runs"
 
 
 @dataclass(frozen=True)
