@@ -105,12 +105,7 @@ def many(table: Table, models: int, datasets: int) -> Table:
 
 def rounded(text: str) -> str:
     """Without the last digits, in which one machine may differ from another."""
-
-    def short(number: re.Match) -> str:
-        value = float(number[0])
-        return f"{value:.9g}" if value > 1e-12 else "0.0"
-
-    return re.sub(r"\d+\.\d{6,}(e-\d+)?", short, text)
+    return re.sub(r"\d+\.\d{6,}(e-\d+)?", lambda number: f"{float(number[0]):.9g}", text)
 
 
 def test_every_format_gives_the_stored_files(found):
