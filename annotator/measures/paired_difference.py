@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from annotator.measures.double_sample import Judged, delta_interval, unseen_variance
 from annotator.measures.interval import Interval, no_interval
 from annotator.measures.paired_rates import LONE, NONE_DIFFERS, shared_conversations
-from annotator.measures.rate_difference import RateDifference
+from annotator.measures.rate_difference import RateDifference, shares_of
 from annotator.measures.sign_flip import sign_flip
 
 NONE_SHARED = "no shared conversation"
@@ -73,11 +73,6 @@ def difference_of(
         note=None if found.differing else NONE_DIFFERS,
         undefined=None if q > 1 else LONE,
     )
-
-
-def shares_of(judged: Judged, positive: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(Q,) the share of each conversation's turns whose outcome is `positive` (J,)."""
-    return (judged.counts @ positive) / judged.counts.sum(axis=1)
 
 
 def _spread(differences: NDArray[np.float64], differing: int) -> tuple[float, Interval]:

@@ -5,10 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.measures.double_sample import Judged, delta_interval
-from annotator.measures.interval import NORMAL_REACH, Interval, no_interval
+from annotator.measures.double_sample import (
+    Judged,
+    delta_interval,
+    score_interval,
+    unseen_variance,
+)
+from annotator.measures.group_permutation import group_permutation
+from annotator.measures.interval import NORMAL_REACH, ROUNDING, Interval, no_interval
 from annotator.measures.misclassification import JudgeErrors
-from annotator.measures.paired_rates import LONE, contrast, paired_rates
+from annotator.measures.paired_rates import LONE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,26 +46,38 @@ class CorrectedDifference:
 
 
 def two_sample_difference(
-    first: Judged, second: Judged, positive: NDArray[np.int64]
+    first: Judged, second: Judged, positive: NDArray[np.int64], *, seed: int
 ) -> RateDifference:
-    """Of the shares of turns whose outcome is `positive` (J,), 1 or 0: each with its own chance.
+    """Of the shares of turns whose outcome is `positive` (J,), 1 or 0; conversations count once.
 
-    A conversation that is in both samples counts once, with its covariance.
-    Raises ValueError for a sample without a turn.
+    p by permuting conversations between the samples, the interval from the score intervals of the
+    two shares (Newcombe 1998, Stat Med 17:873), and the standard error from its width. Without an
+    interval or p where either sample is a single conversation. Raises ValueError for one without a
+    turn.
     """
-    rates = paired_rates([first, second], positive)
-    of = contrast(rates, np.array([-1.0, 1.0]))
-    one, two = rates.rates.tolist()
+    one, two = shares_of(first, positive), shares_of(second, positive)
+    p = group_permutation(one, two, seed=seed)
+    value, n = float(two.mean() - one.mean()), len(one) + len(two)
+    if min(len(one), len(two)) < 2:
+        return RateDifference(
+            conversations=n,
+            first=float(one.mean()),
+            second=float(two.mean()),
+            value=value,
+            standard_error=None,
+            interval=no_interval(LONE),
+            p=None,
+            undefined=LONE,
+        )
+    interval = _between(value, *map(_share_reach, (one, two)))
     return RateDifference(
-        conversations=rates.conversations,
-        first=one,
-        second=two,
-        value=of.estimate,
-        standard_error=of.standard_error,
-        interval=of.interval,
-        p=of.p,
-        note=of.note,
-        undefined=None if of.p is not None else of.note,
+        conversations=n,
+        first=float(one.mean()),
+        second=float(two.mean()),
+        value=value,
+        standard_error=(interval.high - interval.low) / (2 * NORMAL_REACH),
+        interval=interval,
+        p=p,
     )
 
 
@@ -87,6 +105,35 @@ def corrected_difference(
     value = min(1.0, max(-1.0, value))  # and its interval around that
     interval = delta_interval(value, error, difference.conversations)
     return CorrectedDifference(value, error, interval.within((-1.0, 1.0)))
+
+
+def shares_of(judged: Judged, positive: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(Q,) the share of each conversation's turns whose outcome is `positive` (J,)."""
+    return (judged.counts @ positive) / judged.counts.sum(axis=1)
+
+
+@dataclass(frozen=True)
+class _Reach:
+    """How far a share's interval reaches below and above it."""
+
+    below: float
+    above: float
+
+
+def _share_reach(shares: NDArray[np.float64]) -> _Reach:
+    """Of the mean of the shares (n,) of conversations, two or more."""
+    n, mean = len(shares), float(shares.mean())
+    spread = float(shares.var(ddof=1)) / n
+    found = score_interval(mean, spread if spread > ROUNDING else unseen_variance(n), n)
+    return _Reach(mean - found.low, found.high - mean)
+
+
+def _between(value: float, first: _Reach, second: _Reach) -> Interval:
+    return Interval(
+        value - (second.below**2 + first.above**2) ** 0.5,
+        value + (second.above**2 + first.below**2) ** 0.5,
+        "Newcombe's, from score intervals by conversation",
+    )
 
 
 def _uncorrected(reason: str) -> CorrectedDifference:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import bdtr
+from scipy.stats import hypergeom
 
 from annotator.measures.double_sample import Judged, Labelled, unseen_variance
 from annotator.measures.interval import NORMAL_REACH, student_reach
@@ -193,11 +194,32 @@ def test_a_condition_without_turns_is_refused():
 def test_of_two_samples_each_adds_its_own_variance():
     one = judged([1] * 3 + [0] * 7, 1)
     other = judged([1] * 14 + [0] * 6, 1, np.arange(10, 30))
-    found = two_sample_difference(one, other, GENUINE)
+    found = two_sample_difference(one, other, GENUINE, seed=0)
     assert (found.conversations, found.first, found.second) == (30, 0.3, 0.7)
     assert found.value == pytest.approx(0.4)
-    variance = 0.3 * 0.7 / 10 + 0.7 * 0.3 / 20  # p(1 - p) / n of each
-    assert found.standard_error**2 == pytest.approx(variance * 30 / 29)
+    drawn = np.arange(18)  # of the 17 hits, in the second sample
+    as_far = np.abs(drawn / 20 - (17 - drawn) / 10) >= 0.4 - 1e-9
+    exact = float(hypergeom(30, 17, 20).pmf(drawn[as_far]).sum())
+    assert found.p == pytest.approx(exact, abs=4 * (exact / 20_000) ** 0.5)
+    variance = 0.3 * 0.7 / 9 + 0.7 * 0.3 / 19  # of the mean of each
+    assert found.standard_error**2 == pytest.approx(variance, rel=0.2)
+    assert found.interval.low < 0.4 < found.interval.high
+
+
+def test_two_samples_of_few_conversations_are_as_unsure_as_they_are_few():
+    """Known truth: nothing differs; a lone conversation has neither interval nor p."""
+    many_of_one, lone = judged([1] * 4 + [0] * 36, 1), judged([1], 1, np.array([40]))
+    found = two_sample_difference(many_of_one, lone, GENUINE, seed=0)
+    assert (found.value, found.p, found.interval.low) == (0.9, None, None)
+    assert found.undefined == LONE
+    generator, holds, false, runs = np.random.default_rng(3), 0, 0, 100
+    for _ in range(runs):
+        first, second = (judged(generator.binomial(1, 0.5, n), 1, np.arange(n)) for n in (40, 3))
+        found = two_sample_difference(first, second, GENUINE, seed=0)
+        holds += found.interval.low <= 0 <= found.interval.high
+        false += found.p < 0.05
+    assert holds >= 0.93 * runs
+    assert false <= 0.08 * runs
 
 
 def test_a_corrected_difference_has_the_judges_uncertainty_in_it():

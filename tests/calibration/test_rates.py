@@ -180,6 +180,8 @@ def test_cells_with_items_that_came_after_the_drawing_are_inverted(builder) -> N
     late = [turn(q, f"next {q}", model="late") for q in range(1000, 1030)]
     known = turn(1, "next 1", model="late")  # reads like one that could be drawn
     add(builder, [known, *late])
+    assert rates(builder).cells[-1] == before
+    assert rates(builder).whole.method == POST_STRATIFIED  # what is not judged is in no rate
     judge_all(builder, wrong_on_some)
     found = rates(builder)
     first, second = found.cells

@@ -91,8 +91,6 @@ def report_command(
     """
     if len(names) > 2 or (names and plan):
         raise click.UsageError("name one run, two to compare, or --plan with the runs of a plan.")
-    if len(set(names)) < len(names):
-        raise click.UsageError("the two runs to compare are one; name another.")
     if html and output is None:
         raise click.UsageError("--html writes a page beside the tables; name a folder: --output.")
     if html and len(names) == 2:

@@ -38,7 +38,7 @@ COLUMNS = (
     Column("difference", "judged", Kind.SHARE),
     Column("corrected", "corrected", Kind.SHARE),
     Column("conversations", "conv.", Kind.COUNT),
-    Column("left_out", "not shared", Kind.COUNT, once=True),
+    Column("left_out", "left out", Kind.COUNT, once=True),
     Column("k", "k", Kind.COUNT),
     Column("how", "how", once=True),
     Column("p", "p"),
@@ -120,8 +120,9 @@ def compare_runs(base: MainRun, other: MainRun) -> RunComparison:
     pairs, absent = _common(base, other)
     if not pairs:
         raise InputError(
-            f"{base.name} and {other.name} have no cell in common (data set, setting, temperature "
-            "and perturbation, and the model if they have several); compare runs of one design"
+            f"{base.name} and {other.name} have no cell in common: one has {_first(base)}, the "
+            f"other {_first(other)}; compare runs of one design (data set, setting, temperature "
+            "and perturbation, and the model if they have several)"
         )
     found = [_difference(base, other, one, two) for one, two in pairs]
     after, tests = adjusted([of.p for of in found])
@@ -130,6 +131,13 @@ def compare_runs(base: MainRun, other: MainRun) -> RunComparison:
     title = f"Genuine follow-ups, {other.name} less {base.name}"
     table = Table("differences", title, COLUMNS, rows, _notes(tests))
     return RunComparison(base.name, other.name, tuple(found), table, absent)
+
+
+def _first(run: MainRun) -> str:
+    """Its first cell in words."""
+    cell = run.cells[0].cell
+    made = (cell.dataset, cell.setting, f"T = {cell.temperature_text}", cell.perturbation)
+    return ", ".join(filter(None, (cell.model, *made, cell.condition)))
 
 
 def _common(base: MainRun, other: MainRun) -> tuple[list[tuple[Cell, Cell]], tuple[str, ...]]:
@@ -161,7 +169,9 @@ def _difference(base: MainRun, other: MainRun, one: Cell, two: Cell) -> CellDiff
         return CellDifference(one, model, None, None, False, 0, NOT_JUDGED)
     shared: RateDifference = paired_difference(first, second, base.sigmas, seed=base.seed)
     paired = shared.conversations > 1  # a difference of one has no chance to speak of
-    found = shared if paired else two_sample_difference(first, second, base.sigmas)
+    found = shared
+    if not paired:
+        found = two_sample_difference(first, second, base.sigmas, seed=base.seed)
     there = len(np.union1d(first.conversations, second.conversations))
     left = there - found.conversations if paired else 0
     corrected = corrected_difference(found, base.errors)
@@ -204,8 +214,11 @@ def _notes(tests: int) -> tuple[str, ...]:
         "base, other: shares judged genuine; judged, corrected: the other's less the base's, in "
         "percentage points, with 95% intervals; corrected: divided by the judge's sensitivity + "
         "specificity - 1, if it errs alike in both runs",
-        "paired: over the conversations that both runs have, each counted once, p by flipping the "
-        "signs of their differences; not paired: as two samples of conversations",
+        "each conversation counts once; paired: over those with judged turns in both runs, p by "
+        "flipping the signs of their differences, the others left out; not paired, where at most "
+        "one is: as two samples of conversations, p by permuting them between the samples",
         f"verdict: where p after Holm's correction over {counted(tests, 'cell')} is below "
-        f"{ALPHA:g}; else the data do not decide; intervals are each cell's own, for one test",
+        f"{ALPHA:g}; else the data do not decide; intervals are each cell's own, for one test"
+        if tests
+        else "no cell has a test",
     )

@@ -105,7 +105,7 @@ def _own_labels(
         rule += f", {counted(ties, 'item')} left out as tied" if ties else ""
         quality = _quality(pipeline_db, labels_db, rubric, judged, choices, rule)
     items = labelled_items(
-        pipeline_db, paired.pairing.pairs, rubric, judged.conversations, sample, selection.run_ids
+        pipeline_db, paired.pairing.pairs, rubric, judged, sample, selection.run_ids
     )
     return RunLabels(items, quality, rule, sample)
 

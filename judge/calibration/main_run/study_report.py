@@ -1,5 +1,6 @@
 """From a study to the report that was asked for."""
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from judge.calibration.main_run.study_main_run import study_main_run
 from judge.calibration.main_run.tables.all_tables import tables
 from judge.exported import load_export
 from judge.reading import Reading
-from rubrics import short
+from rubrics import InputError, short
 
 
 @dataclass(frozen=True)
@@ -116,4 +117,18 @@ def _selections(pipeline_db: Database, study: Study, request: Request) -> tuple[
         return (select_plan(pipeline_db, read_plan(request.plan), study.option),)
     if not request.names:
         return (newest_runs(pipeline_db),)
-    return tuple(select_runs(pipeline_db, name, study.option) for name in request.names)
+    found = tuple(select_runs(pipeline_db, name, study.option) for name in request.names)
+    _refuse_shared_run(found)
+    return found
+
+
+def _refuse_shared_run(selections: tuple[Selection, ...]) -> None:
+    """A run less itself is 0, however it was named."""
+    runs = [run for selection in selections for run in selection.runs]
+    counts = Counter(run.run_id for run in runs)
+    if twice := next((run for run in runs if counts[run.run_id] > 1), None):
+        names = " and ".join(selection.name for selection in selections)
+        raise InputError(
+            f"{names} have run {short(twice.run_id)} in common; name two runs that have none: "
+            "--run BASE --run OTHER"
+        )

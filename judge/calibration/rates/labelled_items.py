@@ -11,6 +11,7 @@ from annotator.measures.confusion import INVALID
 from annotator.measures.double_sample import Labelled
 from judge.calibration.conversations import conversations_by_item
 from judge.calibration.pairing import Pair
+from judge.calibration.rates.judged_turns import JudgedTurns
 from judge.calibration.rates.turn_verdicts import Cell, cell_counts, late_counts
 from judge.calibration.sampling.design import Sample
 from judge.calibration.sampling.weights import design_weights
@@ -24,7 +25,7 @@ class LabelledItems:
 
     `chances` (n,) are those of being drawn, `turns` how many each has in every cell that counts.
     `design` says how they were drawn, `undrawn` why they are no random sample of anything here,
-    None if they are. `late` are a cell's turns whose items came after the sample.
+    None if they are. `late` are a cell's judged turns whose items came after the sample.
     """
 
     everywhere: Labelled
@@ -63,7 +64,7 @@ def labelled_items(
     pipeline_db: Database,
     pairs: Sequence[Pair],
     rubric: Rubric,
-    conversations: Mapping[str, int],
+    judged: JudgedTurns,
     sample: Sample | None,
     run_ids: Collection[str] | None = None,
 ) -> LabelledItems:
@@ -76,15 +77,18 @@ def labelled_items(
     hashes = [pair.item.hash for pair in pairs]
     turns = cell_counts(pipeline_db, hashes)
     of_runs = turns if run_ids is None else cell_counts(pipeline_db, hashes, run_ids)
-    belongs = conversations_by_item(pipeline_db, conversations, hashes)
-    judged = np.zeros((len(pairs), len(code)))
+    belongs = conversations_by_item(pipeline_db, judged.conversations, hashes)
+    said = np.zeros((len(pairs), len(code)))
     for row, pair in enumerate(pairs):
         for outcome in pair.outcomes:
-            judged[row, code[outcome]] += 1 / len(pair.outcomes)
+            said[row, code[outcome]] += 1 / len(pair.outcomes)
+    late = {}
+    if sample and sample.added:
+        late = late_counts(pipeline_db, judged.items, sample.population, run_ids)
     chance = np.array([chances[pair.item_id] for pair in pairs])
     everywhere = Labelled(
         np.array([code[pair.reference] for pair in pairs], dtype=np.int64),
-        judged,
+        said,
         np.array([sum(turns[item_hash].values()) for item_hash in hashes]) / chance,
         np.array([belongs[item_hash] for item_hash in hashes], dtype=np.int64),
     )
@@ -94,5 +98,5 @@ def labelled_items(
         tuple(of_runs.get(item_hash, {}) for item_hash in hashes),
         sample.design if sample else "",
         None if sample else "no sample is recorded",
-        late_counts(pipeline_db, sample.population, run_ids) if sample and sample.added else {},
+        late,
     )

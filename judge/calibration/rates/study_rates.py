@@ -45,9 +45,7 @@ def study_rates(
         )
         _refuse_unpaired(paired.pairing)
         sample = stored_sample(pipeline_db)
-        labelled = labelled_items(
-            pipeline_db, paired.pairing.pairs, rubric, judged.conversations, sample
-        )
+        labelled = labelled_items(pipeline_db, paired.pairing.pairs, rubric, judged, sample)
 
     sigmas = outcome_sigmas(rubric)
     return StudyRates(

@@ -1,9 +1,10 @@
 """What the judge said of every turn of a study, as arrays: a main run has a million of them."""
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
-from itertools import groupby
+from itertools import compress, groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -240,23 +241,30 @@ def cell_counts(
 
 
 def late_counts(
-    pipeline_db: Database, known: int, run_ids: Collection[str] | None = None
+    pipeline_db: Database,
+    items: ItemVerdicts,
+    known: int,
+    run_ids: Collection[str] | None = None,
 ) -> dict[Cell, int]:
-    """How many turns of each cell, of the study or of these runs, have a late item.
+    """How many judged turns of each cell, of the study or of these runs, have a late item.
 
     Late are all items but the first `known` ones: the store only adds, so that rows are in order
     of time.
     """
     rows = pipeline_db.conn.execute(
-        f"""SELECT {CELL_COLUMNS}, conversations.dataset, count(*)
+        f"""SELECT turns.item_hash, {CELL_COLUMNS}, conversations.dataset
             FROM turns JOIN answers USING (answer_id) JOIN conversations USING (conversation_id)
             WHERE turns.item_hash IN (SELECT item_hash FROM turns GROUP BY item_hash
                                       ORDER BY min(turns.rowid) LIMIT -1 OFFSET ?)
-            {"" if run_ids is None else f"AND {OF_RUNS}"}
-            GROUP BY 1, 2, 3, 4, 5, 6""",
+            {"" if run_ids is None else f"AND {OF_RUNS}"}""",
         [known, *_run_values(run_ids)],
-    ).fetchall()
-    return {_cell(tuple(made)): n for *made, n in rows}
+    )
+    counts: Counter[tuple] = Counter()
+    while found := rows.fetchmany(CHUNK):
+        hashes, *made = zip(*found, strict=True)
+        judged = items.places(item_keys(hashes)) >= 0
+        counts.update(compress(zip(*made, strict=True), judged.tolist()))
+    return {_cell(made): n for made, n in counts.items()}
 
 
 def _run_values(run_ids: Collection[str] | None) -> list[str]:

@@ -236,6 +236,12 @@ def test_an_unknown_run_is_refused_in_one_line(study):
     assert "the runs are" in failed(run(study, "report", "--run", "nothing"))
 
 
+@pytest.mark.parametrize("other", ["made/Made-1B", "made"])
+def test_a_run_is_not_compared_with_itself_however_it_is_named(study, other):
+    said = failed(run(study, "report", "--run", "made/Made-1B", "--run", other))
+    assert "in common; name two runs that have none" in said
+
+
 def test_a_folder_that_is_no_report_is_refused_before_anything_is_read(tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("…")

@@ -110,8 +110,9 @@ def test_two_samples_and_conversations_left_out_are_told():
     paired = replace(cell(0.0, UP), left_out=7)
     (said,) = difference_statements(compared(paired, replace(cell(1.0, UP), paired=False)))
     assert (
-        "Tested by sign flips over 10 conversations that both runs have (1 cell) and two samples "
-        "of 10 conversations in all (1 cell), up to 7 of one run alone left out; "
+        "Tested by sign flips over 10 conversations that both runs have (1 cell) and "
+        "permutations between two samples of 10 conversations in all (1 cell), up to 7 with judged "
+        "turns in one run alone left out; "
     ) in said.wording
 
 

@@ -10,7 +10,7 @@ import pytest
 from annotator.measures.double_sample import Judged
 from annotator.measures.mcnemar import mcnemar
 from annotator.measures.multiplicity import holm
-from annotator.measures.paired_difference import shares_of
+from annotator.measures.rate_difference import shares_of
 from generation.perturbation import UNPERTURBED
 from judge.calibration.main_run.main_run import LONE, NOT_JUDGED, MainRun
 from judge.calibration.main_run.model_facts import ModelFacts, facts_of

@@ -93,11 +93,13 @@ def _heading(comparison: RunComparison, groups: Groups) -> Heading:
         title += f", {setting}, {shown_dataset(dataset)}"
     cells = [of for found in groups.values() for of in found]
     models = list({of.model for of in cells})
-    tests = counted(comparison.tests, "cell")
+    tests = comparison.tests
     parts = [
         f"model {clean(models[0])}" if len(models) == 1 else "",
         "bars: 95% intervals, each for one test",
-        f"differs: p below {ALPHA:g} after Holm's correction over {tests}",
+        f"differs: p below {ALPHA:g} after Holm's correction over {counted(tests, 'cell')}"
+        if tests
+        else "no cell has a test",
     ]
     hows = {of.paired for of in cells if of.found}
     if len(hows) == 1:

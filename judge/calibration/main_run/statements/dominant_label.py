@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotator.measures.double_sample import Judged
-from annotator.measures.paired_difference import PairedDifference, difference_of, shares_of
+from annotator.measures.paired_difference import PairedDifference, difference_of
+from annotator.measures.rate_difference import shares_of
 from judge.calibration.main_run.main_run import CellRate, MainRun
 from judge.calibration.main_run.statements.sentence import (
     UNDECIDED,

@@ -1,7 +1,8 @@
 """Two runs: in how many cells has one of them more genuine follow-ups, or fewer, and how many?
 
-A cell is tested by all sign flips over the conversations that both runs have, or as two samples of
-conversations where they share none; Holm over all cells of the comparison, whatever their data set.
+A cell is tested by all sign flips over the conversations that both runs have, or, where that is at
+most one, by permuting the conversations of two samples; Holm over all cells of the comparison,
+whatever their data set.
 """
 
 from collections import Counter
@@ -146,7 +147,7 @@ def _basis(found: Sequence[Tested]) -> str:
     parts = []
     for paired, test, which in (
         (True, "sign flips over", "that both runs have"),
-        (False, "two samples of", "in all"),
+        (False, "permutations between two samples of", "in all"),
     ):
         these = [of for of in found if of.paired == paired]
         if these:
@@ -156,5 +157,5 @@ def _basis(found: Sequence[Tested]) -> str:
             cells = f" ({counted(len(these), 'cell')})" if len(these) < len(found) else ""
             parts.append(f"{test} {so_many}{counted(most, 'conversation')} {which}{cells}")
     left = max(of.left_out for of in found)
-    alone = f", up to {left:,} of one run alone left out" if left else ""
+    alone = f", up to {left:,} with judged turns in one run alone left out" if left else ""
     return f"{listed(parts)}{alone}"
