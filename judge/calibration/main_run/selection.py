@@ -11,6 +11,7 @@ from generation.plan.plan import SETTINGS, Plan
 from generation.runs.run_record import RunRecord, find_run, run_records
 from generation.turn import condition_of
 from judge.calibration.rates.turn_verdicts import Cell
+from judge.plural import counted
 from rubrics import InputError, short
 
 
@@ -45,7 +46,7 @@ def select_runs(database: Database, text: str, option: str) -> Selection:
     run = find_run(database, text, option)
     alike = [of for of in records if of.name == run.name]
     if text == run.name and run.kind != "probe" and len(alike) > 1:
-        listed = ", ".join(f"{short(of.run_id)} ({of.turns:,} turns)" for of in alike)
+        listed = ", ".join(f"{short(of.run_id)} ({counted(of.turns, 'turn')})" for of in alike)
         imported = run.kind == "import"
         anew = "; or give it a name: generate import FILE --name NAME" if imported else ""
         raise InputError(
