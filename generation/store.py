@@ -58,11 +58,12 @@ class TurnStore:
         keep(self._db, "runs", row)
 
     def runs_named(self, name: str) -> list[str]:
-        """The ids of the runs of that name, and of those of a plan of that name, by age."""
+        """The ids, by age, of the runs that it may mean: by name, by plan, by the head of an id."""
         rows = self._db.conn.execute(
             """SELECT run_id FROM
                    (SELECT *, coalesce(json_extract(provenance, '$.name'), kind) AS name FROM runs)
                WHERE name = :name OR substr(name, 1, length(:name) + 1) = :name || '/'
+                  OR substr(replace(run_id, 'sha256:', ''), 1, length(:name)) = :name
                ORDER BY started_at, run_id""",
             {"name": name},
         )

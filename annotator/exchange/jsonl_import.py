@@ -38,7 +38,10 @@ def import_jsonl(file: Path, labels: Path) -> dict[str, int]:
     """
     with file.open("rb") as lines:
         numbered = enumerate(lines, start=1)
-        expected = _header(next(numbered, (1, b""))[1], file.name)
+        first = next(numbered, (1, b""))[1]
+        if not first.strip():
+            raise InputError(f"{file.name}: line 1 is empty; expected {EXPECTED}")
+        expected = _header(first, file.name)
         _refuse_existing(labels, file)
         labels.parent.mkdir(parents=True, exist_ok=True)
         with (
@@ -77,6 +80,8 @@ def _fill(
     counts: Counter[str] = Counter()
     stands: dict[int, bool] = {}
     for number, line in lines:
+        if not line.strip():
+            continue
         where = f"{source}: line {number}"
         record = _parsed(line, where)
         kind = str(record.pop("type", None))
@@ -111,10 +116,7 @@ def _check_counts(counts: Mapping[str, int], expected: Mapping[str, int], source
 def _check_whole(database: Database, stands: Mapping[int, bool], source: str) -> None:
     broken = database.conn.execute("PRAGMA foreign_key_check").fetchone()
     if broken:
-        raise InputError(
-            f"{source}: row {broken[1]} of {broken[0]} belongs to one of {broken[2]} that is not "
-            f"in the file; {TOLD}"
-        )
+        raise InputError(f"{source}: {_dangling(database, *broken)}; {TOLD}")
     found = {row[0] for row in database.conn.execute("SELECT event_id FROM standing_events")}
     wrong = [str(event) for event, said in stands.items() if said != (event in found)]
     if wrong:
@@ -123,6 +125,20 @@ def _check_whole(database: Database, stands: Mapping[int, bool], source: str) ->
             "; of what one person says of one item the latest saved_at stands: export it again, "
             "or leave stands out"
         )
+
+
+def _dangling(database: Database, table: str, row: int | None, parent: str, key: int) -> str:
+    """What a row names that is not in the file; the numbers are SQLite's."""
+    told = f"one of {table} belongs to one of {parent} that is not in the file"
+    if row is None:  # of a table without row ids
+        return told
+    keys = database.conn.execute(f"PRAGMA foreign_key_list({table})").fetchall()
+    columns = [column for number, _, _, column, *_ in keys if number == key]
+    found = database.conn.execute(
+        f"SELECT {', '.join(columns)} FROM {table} WHERE rowid = ?", [row]
+    ).fetchone()
+    named = ", ".join(f"{c} {value!r:.80}" for c, value in zip(columns, found, strict=True))
+    return f"{told}: {named}"
 
 
 def _insert(database: Database, table: Table, row: Record, where: str) -> None:
@@ -150,8 +166,15 @@ def _header(line: bytes, source: str) -> Mapping[str, int]:
 
 def _parsed(line: bytes, where: str) -> Record:
     try:
-        record = json.loads(line, parse_constant=_no_number)
-    except (ValueError, RecursionError) as error:
+        record = json.loads(line.decode("utf-8-sig"), parse_constant=_no_number)
+    except UnicodeDecodeError as error:
+        found = f"byte 0x{line[error.start]:02x}"
+        raise InputError(
+            f"{where}: not UTF-8 ({found}); unpack it or save it as UTF-8; expected {EXPECTED}"
+        ) from None
+    except RecursionError:
+        raise InputError(f"{where}: nested too deep; expected {EXPECTED}") from None
+    except ValueError as error:
         raise InputError(f"{where}: not JSON ({error}); expected {EXPECTED}") from None
     if not isinstance(record, dict):
         raise InputError(f"{where}: {type(record).__name__}, expected an object")

@@ -1,12 +1,13 @@
 """What a row of a canonical export must say before it goes into labels.db, beyond its schema."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from sqlite_utils import Database
+from sqlite_utils.db import Column
 
 from annotator.exchange.tables import EXPORTED, Table
 from annotator.labelling.choice import CONFIDENCES
@@ -18,6 +19,8 @@ from rubrics import InputError, Rubric, parse_rubric, short
 
 Row = dict[str, Any]
 
+KINDS = ("label", "skip")
+MAX_INTEGER = 2**63 - 1  # of SQLite
 RUBRIC_TEXT = frozenset({"hash", "text"})  # of a rubric that the tool or the study has anyway
 
 
@@ -39,18 +42,24 @@ class RowCheck:
 
     def __init__(self, database: Database, study: Study) -> None:
         self._keys = keys_by_record(database)
+        self._columns = {table.record: database[table.name].columns for table in EXPORTED}
+        self._seen: set[tuple] = set()
         self._study = study
         self._rubrics: dict[str, Rubric] = {}
 
     def checked(self, row: Row, table: Table) -> Row:
         """The row to store, a rubric with its text; raises InputError, which knows no place."""
         _check_keys(row, self._keys[table.record])
+        _check_types(row, self._columns[table.record])
+        self._check_new(row, table)
         for column in (c for c in row if c.endswith("_at") and row[c] is not None):
             _check_time(column, row[column])
         if table.name == "rubrics":
             return self._with_text(row)
         if table.name == "items":
             _check_messages(row["messages"])
+        if table.name == "events":
+            _check_kind(row)
         if table.name == "annotators" and checked_name(row["annotator"]) != row["annotator"]:
             raise InputError(f"annotator is {row['annotator']!r}; expected no blanks around, NFC")
         if row.get("category") is not None:
@@ -59,6 +68,16 @@ class RowCheck:
             expected = ", ".join(CONFIDENCES)
             raise InputError(f"confidence is {row['confidence']!r:.80}; expected one of {expected}")
         return row
+
+    def _check_new(self, row: Row, table: Table) -> None:
+        """No two rows of a kind have one key."""
+        names = [c.name for c in self._columns[table.record] if c.is_pk]
+        key = (table.record, *(row.get(name) for name in names))
+        if key in self._seen:
+            told = ", ".join(f"{name} {row.get(name)!r:.80}" for name in names)
+            raise InputError(f"{told} is in the file twice; expected each once")
+        if names:
+            self._seen.add(key)
 
     def _rubric(self, version: object) -> Rubric:
         known = self._rubrics.get(str(version))
@@ -78,6 +97,7 @@ class RowCheck:
             raise InputError("expected both hash and text, or neither for a rubric known here")
         else:
             rubric = parse_rubric(str(row["text"]), source="text")
+            self._check_own(rubric)
         if (rubric.version, rubric.hash) != (row["version"], row["hash"]):
             raise InputError(
                 f"its text is that of rubric {rubric.version} ({short(rubric.hash)}), not of "
@@ -85,6 +105,19 @@ class RowCheck:
             )
         self._rubrics[rubric.version] = rubric
         return row
+
+    def _check_own(self, rubric: Rubric) -> None:
+        """A version has one text: what calibrates the labels goes by the study's."""
+        try:
+            own = self._study.rubric(rubric.version)
+        except InputError:  # not known here, so the file's is the only one
+            return
+        if own.hash != rubric.hash:
+            raise InputError(
+                f"its text ({short(rubric.hash)}) is not that of rubric {own.version} here "
+                f"({short(own.hash)}); import it into a study without a rubric of its own by that "
+                "name: annotate import FILE --study OTHER"
+            )
 
 
 def _keys(database: Database, table: Table) -> Keys:
@@ -110,6 +143,30 @@ def _check_keys(row: Mapping[str, Any], keys: Keys) -> None:
     found += [f"an unknown key {', '.join(unknown):.80}"] if unknown else []
     optional = f" and perhaps {', '.join(keys.optional)}" if keys.optional else ""
     raise InputError(f"{' and '.join(found)}; expected {', '.join(keys.required)}{optional}")
+
+
+def _check_types(row: Row, columns: Sequence[Column]) -> None:
+    """A number is a number; SQLite would take the text of one, or true for 1."""
+    expected = {c.name: c.type for c in columns}
+    for name, value in row.items():
+        if value is None or name not in expected:
+            continue
+        kind = {"INTEGER": int, "TEXT": str}.get(expected[name], (int, float))
+        if isinstance(value, bool) or not isinstance(value, kind):
+            told = "a whole number" if kind is int else "a text" if kind is str else "a number"
+            raise InputError(f"{name} is {value!r:.60}; expected {told}")
+        if kind is int and not 0 <= value <= MAX_INTEGER:
+            raise InputError(f"{name} is {value:.3e}; expected 0 to {MAX_INTEGER}")
+
+
+def _check_kind(row: Row) -> None:
+    if row["kind"] not in KINDS:
+        raise InputError(f"kind is {row['kind']!r:.80}; expected {' or '.join(KINDS)}")
+    if (row["kind"] == "label") != (row.get("category") is not None):
+        raise InputError(
+            f"kind is {row['kind']!r} and category {row.get('category')!r:.80}; expected a "
+            "category with a label, and none with a skip"
+        )
 
 
 def _check_messages(text: str) -> None:

@@ -21,21 +21,22 @@ def imported_run(file: SourceFile, rows: int, name: str | None) -> Run:
     }
     if name is not None:
         check_name("run", name)
-        if "/" in name:  # as in the name of a plan's run: plan/model
+        if "/" in name or name != name.strip():  # plan/model is the name of a plan's run
             raise InputError(
-                f"the name of a run is {name!r}; expected none with a '/', which plans have"
+                f"the name of a run is {name!r}; expected one without '/' and blanks at its ends: "
+                "generate import FILE --name NAME"
             )
         provenance["name"] = name
     return Run("import", provenance)
 
 
 def refuse_taken(store: TurnStore, run: Run) -> None:
-    """Raises InputError where another run, or a plan with runs, has the name that was given."""
+    """Raises InputError where the given name means another run already, or a plan with runs."""
     name = run.provenance.get("name")
     taken = store.runs_named(name) if name is not None else []
     if taken and run.run_id not in taken:
         ids = ", ".join(map(short, taken))
         raise InputError(
-            f"the study has a run or plan named {name!r} already ({ids}); expected a name that no "
-            "other has: generate import FILE --name NAME"
+            f"{name!r} names a run or plan of the study already, or begins its id ({ids}); "
+            "expected a name that no other has: generate import FILE --name NAME"
         )

@@ -36,7 +36,7 @@ from annotator.exchange.row_check import keys_by_record
 from annotator.exchange.tables import EXPORTED, KEPT_BACK
 from annotator.exchange.who import People, Who
 from annotator.labels import open_labels, recorded_rubric
-from rubrics import InputError
+from rubrics import InputError, parse_rubric
 
 HOSTILE = (
     *HOSTILE_TEXTS.values(),
@@ -135,7 +135,7 @@ class TestCanonical:
         [
             (lambda lines: lines[:-1], "cut short or changed"),
             (lambda lines: lines[1:], "line 1 is no header"),
-            (lambda lines: [], "line 1: not JSON"),
+            (lambda lines: [], "line 1 is empty"),
             (lambda lines: ["q,a,u,label"], r"not JSON.*calibrate agreement bad\.jsonl"),
             (lambda lines: [*lines, "{"], "not JSON"),
             (lambda lines: [*lines, '{"type": "account"}'], "type is 'account'; expected one"),
@@ -259,9 +259,18 @@ class TestFormat:
             ('"version": "v3"', '"version": "v2"', "rubric_version is 'v3'; .* before it have v2"),
             ('"version": "v3"', '"version": "v3", "hash": ""', "both hash and text, or neither"),
             ('"event": 2', '"event": 3', "holds 2 event, expected 3 event as its first line says"),
-            ('"flagged": 0', '"flagged": "no"', "event: cannot store TEXT value in INTEGER"),
-            ('"event_id": 1', f'"event_id": {10**30}', "too large"),
-            ('"nonce": "row-1", "record"', '"nonce": "x", "record"', "row 1 of activity belongs"),
+            ('"flagged": 0', '"flagged": "no"', "flagged is 'no'; expected a whole number"),
+            ('"flagged": 0', '"flagged": true', "flagged is True; expected a whole number"),
+            ('"note": "made up", "flagged": 0', '"note": 5, "flagged": 0', "note is 5; expected a"),
+            ('"event_id": 1', f'"event_id": {10**30}', "event_id is 1.000e.30; expected 0 to"),
+            ('"event_id": 1', '"event_id": -1', "event_id is -1.000e.00; expected 0 to"),
+            ('"kind": "label"', '"kind": "lable"', "kind is 'lable'; expected label or skip"),
+            ('"kind": "label", "category": "genuine_followup"', '"kind": "label"',
+             "kind is 'label' and category None; expected a category with a label"),
+            ('"annotator": "made-up-2", "first', '"annotator": "made-up-1", "first',
+             "annotator 'made-up-1' is in the file twice"),
+            ('"nonce": "row-1", "record"', '"nonce": "x", "record"',
+             "displays that is not in the file: nonce 'x'"),
         ],
     )  # fmt: skip
     def test_a_slip_is_said_in_one_line(self, example, tmp_path, old, new, message):
@@ -275,6 +284,15 @@ class TestFormat:
     def test_a_rubric_with_another_text_than_it_says_is_refused(self, lines, tmp_path):
         (tmp_path / "bad.jsonl").write_text("\n".join(swapped(lines, "sha256:4", "sha256:5")))
         with pytest.raises(InputError, match=r"rubric: its text is that of rubric v3 \(4101b238\)"):
+            import_jsonl(tmp_path / "bad.jsonl", tmp_path / "new" / "labels.db")
+
+    def test_another_text_of_a_version_that_is_known_here_is_refused(self, lines, tmp_path):
+        changed = [json.loads(line) for line in lines]
+        (rubric,) = (line for line in changed if line["type"] == "rubric")
+        rubric["text"] = rubric["text"].replace("user", "person")
+        rubric["hash"] = parse_rubric(rubric["text"], source="text").hash
+        (tmp_path / "bad.jsonl").write_text("\n".join(map(json.dumps, changed)))
+        with pytest.raises(InputError, match=r"is not that of rubric v3 here \(4101b238\); import"):
             import_jsonl(tmp_path / "bad.jsonl", tmp_path / "new" / "labels.db")
 
     def test_the_help_names_the_document(self):

@@ -170,13 +170,23 @@ def test_a_name_that_another_run_or_a_plan_has_is_refused_and_adds_nothing(tmp_p
         import_file(jsonl(tmp_path / f"{n}.jsonl", row(id=n)), lambda: store, name)
     store.add_turns(Run("probe", {"name": "plan/model"}), [])
     path = jsonl(tmp_path / "new.jsonl", row(id="new"))
-    with pytest.raises(InputError, match=rf"run or plan named '{taken}' already .*--name NAME"):
+    with pytest.raises(InputError, match=rf"'{taken}' names a run or plan .* already.*--name NAME"):
         import_file(path, lambda: store, taken)
     assert store.count() == 3
     assert import_file(path, lambda: store, "model") == Added(1, 0)
 
 
-@pytest.mark.parametrize("name", ["", "two\nlines", "plan/model"])
+def test_a_name_that_begins_the_id_of_another_run_is_refused(tmp_path):
+    store = open_turns(tmp_path / "pipeline.db")
+    import_file(jsonl(tmp_path / "a.jsonl", row()), lambda: store, "mine")
+    (run,) = run_records(store._db)
+    head = run.run_id.removeprefix("sha256:")[:8]
+    with pytest.raises(InputError, match=rf"'{head}' names a run .*, or begins its id"):
+        import_file(jsonl(tmp_path / "b.jsonl", row(id=2)), lambda: store, head)
+    assert named(store) == [("mine", 1)]
+
+
+@pytest.mark.parametrize("name", ["", " ", "mine ", "two\nlines", "plan/model"])
 def test_a_name_that_a_run_cannot_have_makes_no_study(tmp_path, name):
     path = jsonl(tmp_path / "t.jsonl", row())
     with pytest.raises(InputError, match=r"the name of a run is .*; expected"):
