@@ -63,9 +63,9 @@ class TurnStore:
             """SELECT run_id FROM
                    (SELECT *, coalesce(json_extract(provenance, '$.name'), kind) AS name FROM runs)
                WHERE name = :name OR substr(name, 1, length(:name) + 1) = :name || '/'
-                  OR substr(replace(run_id, 'sha256:', ''), 1, length(:name)) = :name
+                  OR substr(replace(run_id, 'sha256:', ''), 1, length(:id)) = :id
                ORDER BY started_at, run_id""",
-            {"name": name},
+            {"name": name, "id": name.removeprefix("sha256:") or name},
         )
         return [run_id for (run_id,) in rows]
 

@@ -20,6 +20,7 @@ from rubrics import InputError, Rubric, parse_rubric, short
 Row = dict[str, Any]
 
 KINDS = ("label", "skip")
+ONCE = {"event": ("nonce",)}  # besides the key of its table
 MAX_INTEGER = 2**63 - 1  # of SQLite
 RUBRIC_TEXT = frozenset({"hash", "text"})  # of a rubric that the tool or the study has anyway
 
@@ -71,12 +72,12 @@ class RowCheck:
 
     def _check_new(self, row: Row, table: Table) -> None:
         """No two rows of a kind have one key."""
-        names = [c.name for c in self._columns[table.record] if c.is_pk]
-        key = (table.record, *(row.get(name) for name in names))
-        if key in self._seen:
-            told = ", ".join(f"{name} {row.get(name)!r:.80}" for name in names)
-            raise InputError(f"{told} is in the file twice; expected each once")
-        if names:
+        keys = [c.name for c in self._columns[table.record] if c.is_pk]
+        for names in filter(None, (keys, ONCE.get(table.record, ()))):
+            key = (table.record, *((name, row.get(name)) for name in names))
+            if key in self._seen:
+                told = ", ".join(f"{name} {row.get(name)!r:.80}" for name in names)
+                raise InputError(f"{told} is in the file twice; expected each once")
             self._seen.add(key)
 
     def _rubric(self, version: object) -> Rubric:
@@ -162,11 +163,12 @@ def _check_types(row: Row, columns: Sequence[Column]) -> None:
 def _check_kind(row: Row) -> None:
     if row["kind"] not in KINDS:
         raise InputError(f"kind is {row['kind']!r:.80}; expected {' or '.join(KINDS)}")
-    if (row["kind"] == "label") != (row.get("category") is not None):
-        raise InputError(
-            f"kind is {row['kind']!r} and category {row.get('category')!r:.80}; expected a "
-            "category with a label, and none with a skip"
-        )
+    for kind, key in zip(KINDS, ("category", "skip_reason"), strict=True):
+        if (row["kind"] == kind) != (row.get(key) is not None):
+            raise InputError(
+                f"kind is {row['kind']!r} and {key} {row.get(key)!r:.80}; expected a {key} with a "
+                f"{kind}, and none else"
+            )
 
 
 def _check_messages(text: str) -> None:

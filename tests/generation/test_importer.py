@@ -181,8 +181,9 @@ def test_a_name_that_begins_the_id_of_another_run_is_refused(tmp_path):
     import_file(jsonl(tmp_path / "a.jsonl", row()), lambda: store, "mine")
     (run,) = run_records(store._db)
     head = run.run_id.removeprefix("sha256:")[:8]
-    with pytest.raises(InputError, match=rf"'{head}' names a run .*, or begins its id"):
-        import_file(jsonl(tmp_path / "b.jsonl", row(id=2)), lambda: store, head)
+    for name in (head, f"sha256:{head}"):
+        with pytest.raises(InputError, match=rf"'{name}' names a run .*, or begins its id"):
+            import_file(jsonl(tmp_path / "b.jsonl", row(id=2)), lambda: store, name)
     assert named(store) == [("mine", 1)]
 
 
